@@ -107,6 +107,7 @@ struct Finding {
     std::optional<int64_t> since_iteration;
     IterationSource unit = IterationSource::none;  ///< of per_iteration and since_iteration
     bool has_ended = false;                        ///< whether the loop in which it grew ended before that time point
+    bool ends_with_variable = false;               ///< a variable retains it that goes before the program ends
     std::optional<ComponentKind> component;        ///< of the memory breakdown
     StackId stack = 0;                             ///< the user's stack that allocated it
     std::vector<StackId> accounts_for;             ///< all stacks whose memory it explains, if there are several

@@ -118,7 +118,8 @@ std::string host_copy_of(GpuLibrary library, std::string_view expression) {
         case GpuLibrary::cupy: return fmt::format("{}.get()", expression);
         case GpuLibrary::numba: return fmt::format("{}.copy_to_host()", expression);
         case GpuLibrary::jax: return fmt::format("jax.device_get({})", expression);
-        case GpuLibrary::pytorch: return fmt::format("{}.detach().cpu()", expression);
+        case GpuLibrary::pytorch:
+            return fmt::format("{}{}.cpu()", expression, expression.ends_with(".detach()") ? "" : ".detach()");
         case GpuLibrary::none: break;
     }
     return {};

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "storage/base/sentence.h"
+#include "storage/explain/library_changes.h"
 #include "storage/explain/program_code.h"
 #include "storage/text/referrer_words.h"
 #include "storage/trace/stack_search.h"
@@ -22,6 +23,9 @@ enum class Proof : uint8_t {
     growth,          ///< only if the memory grows, or filled a cache: the same frames also allocate temporaries
     endless_growth,  ///< only if it still grows: the advice says that nothing is removed
 };
+
+/// A change of the program's own lines that the fix makes.
+enum class Change : uint8_t { none, reset_metric, clear_in_method, free_memory, delete_adapter };
 
 constexpr size_t most_functions = 5;
 constexpr std::string_view call_of_generate =
@@ -40,6 +44,7 @@ struct Place {
     /// The name of the library's object in the code, or of the program's container if it starts with "self."
     std::string_view object = {};
     bool needs_owner = false;  ///< only if the program itself retains the library's object, whose tensors grow
+    Change change = Change::none;
 
     bool has_all_functions() const { return functions.front().empty(); }
 };
@@ -116,7 +121,9 @@ constexpr std::array places{
         "metric.reset()\n# or\nMetric(..., compute_on_cpu=True)",
         {},
         {},
-        "metric"},
+        "metric",
+        false,
+        Change::reset_metric},
     Place{
         "/torchmetrics/",
         {},
@@ -127,7 +134,9 @@ constexpr std::array places{
         "metric.reset()\n# or\nMetric(..., compute_on_cpu=True)",
         {},
         any_class,
-        "metric"},
+        "metric",
+        false,
+        Change::reset_metric},
     Place{"/diffusers/models/autoencoders/",
           {},
           Proof::request,
@@ -149,7 +158,9 @@ constexpr std::array places{
         "self.outputs.clear()  # last line of on_validation_epoch_end()",
         {},
         {},
-        "self.outputs"},
+        "self.outputs",
+        false,
+        Change::clear_in_method},
     Place{
         "/loops/training_epoch_loop.py",
         {},
@@ -159,7 +170,9 @@ constexpr std::array places{
         "self.outputs.clear()  # last line of on_train_epoch_end()",
         {},
         {},
-        "self.outputs"},
+        "self.outputs",
+        false,
+        Change::clear_in_method},
     Place{"/accelerate/accelerator.py",
           {"prepare", "prepare_model", "prepare_optimizer", "_prepare_one"},
           Proof::growth,
@@ -167,7 +180,9 @@ constexpr std::array places{
           "model, optimizer = accelerator.free_memory(model, optimizer)",
           {},
           "Accelerator",
-          "accelerator"},
+          "accelerator",
+          false,
+          Change::free_memory},
     Place{"/accelerate/utils/operations.py",
           {"gather", "_gpu_gather", "_gpu_gather_one"},
           Proof::growth,
@@ -180,7 +195,9 @@ constexpr std::array places{
           "model.delete_adapter(adapter_name)",
           {},
           {},
-          "model"},
+          "model",
+          false,
+          Change::delete_adapter},
     Place{
         "/torch/distributed/distributed_c10d.py",
         {"new_group", "init_process_group", "_new_group_with_tag"},
@@ -345,6 +362,70 @@ std::string code_in_program(const Place& place, const Trace& trace, const Retent
     return with_places(trace, code);
 }
 
+/// Returns the class whose attribute the last container is that is one of an object of the program; "" if there is
+/// none.
+std::string owner_of_container(const StackTable& stacks, const RetentionPath& path) {
+    for (size_t i = path.links.size(); i-- > 1;) {
+        std::string owner = owner_of(path.tables, path.links[i - 1]);
+        if (is_element(path.links[i]) && is_of_program(stacks, owner)) {
+            return owner;
+        }
+    }
+    return {};
+}
+
+/// Names the object of the metric by the line that creates it, if its path has no name.
+void name_metric(Fix& fix, const Place& place, const Trace& trace, const RetentionPath& path) {
+    if (!fix.code.starts_with(fmt::format("{}.", place.object))) {
+        return;
+    }
+    const std::string type = class_of_object(place, trace.stacks, path);
+    replace_first(fix.code, place.object, type.empty() ? type : variable_of_class(trace, type));
+}
+
+/// Names the adapter, and the line that adds it.
+void name_adapter(Fix& fix, const Trace& trace, const Words& words, StackId stack) {
+    const auto added = added_adapter(trace, stack);
+    if (!added) {
+        return;
+    }
+    fix.code = fmt::format("{}.delete_adapter({})", added->model, added->name);
+    fix.text = words.sentences(
+        {fix.text, words("{place} adds each of them, with the name `{name}`.", with("place", name_of(added->place)),
+                         with("name", std::string(added->name)))});
+    fix.diff = delete_adapter_diff(trace, *added);
+}
+
+/// Sets the diff of the fix, if the program's lines show one place for it.
+void fit_to_program(Fix& fix, const Place& place, const Trace& trace, const Words& words, StackId stack,
+                    const RetentionPath* path) {
+    constexpr std::string_view last_line_of = "  # last line of ";
+    if (place.change == Change::delete_adapter) {
+        name_adapter(fix, trace, words, stack);
+    }
+    if (!path) {
+        return;
+    }
+    if (place.change == Change::reset_metric) {
+        name_metric(fix, place, trace, *path);
+    }
+    // The code is a call of the object's method, or the assignment of its result.
+    const std::string call = fix.code.substr(0, fix.code.find('('));
+    const std::string object = call.substr(call.find_last_of(' ') + 1, call.rfind('.') - call.find_last_of(' ') - 1);
+    switch (place.change) {
+        case Change::none:
+        case Change::delete_adapter: break;
+        case Change::reset_metric: fix.diff = reset_metric_diff(trace, object); break;
+        case Change::free_memory: fix.diff = free_memory_diff(trace, object); break;
+        case Change::clear_in_method: {
+            const std::string_view method = place.code.substr(place.code.find(last_line_of) + last_line_of.size());
+            fix.diff = append_to_method_diff(trace, owner_of_container(trace.stacks, *path),
+                                             method.substr(0, method.find('(')), fmt::format("{}.clear()", object));
+            break;
+        }
+    }
+}
+
 /// Returns the fix for a key-value cache, without arguments that the program's call has already: transformers refuses
 /// `cache_implementation` beside a cache of the program.
 Fix fix_of_cache(const Place& place, const Trace& trace, const Words& words, StackId stack) {
@@ -369,9 +450,12 @@ std::optional<Fix> fix_at(const Place* place, const Trace& trace, const Words& w
     if (!place) {
         return std::nullopt;
     }
-    return place->code == call_of_generate
-               ? fix_of_cache(*place, trace, words, stack)
-               : Fix{words.translate(Sentence(place->text)), code_in_program(*place, trace, path), {}, {}};
+    if (place->code == call_of_generate) {
+        return fix_of_cache(*place, trace, words, stack);
+    }
+    Fix fix{words.translate(Sentence(place->text)), code_in_program(*place, trace, path), {}, {}};
+    fit_to_program(fix, *place, trace, words, stack, path);
+    return fix;
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ Finding finding_of(const AnalysisContext& context, const Sightings& part, const 
               with("duration", format_duration(last.time - first.time)),
               with("bytes_before", format_bytes(first.arrays.bytes)),
               with("arrays_before", arrays_words(first.arrays.count, words)))};
-    add_storing_line(finding, context, group.links, words);
+    add_storing_line(finding, context, group.links, container_end(group.links), words);
     for (const PathLink& link : group.links) {
         finding.path.push_back({RetentionStep::Kind::reference, link_words(tables, words, link)});
     }

@@ -9,8 +9,8 @@
 #include <array>
 
 #include "storage/base/utf8.h"
+#include "storage/explain/program_blocks.h"
 #include "storage/explain/python_code.h"
-#include "storage/trace/base_name.h"
 
 namespace tidemark {
 namespace {
@@ -26,54 +26,34 @@ bool begins_function(std::string_view code) {
     return std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view b) { return code.starts_with(b); });
 }
 
-/// Returns the position of the text where no longer name ends in it; npos if there is none.
-size_t find_name(std::string_view code, std::string_view text) {
-    size_t at = code.find(text);
-    while (at != code.npos && at > 0 && (is_letter(code[at - 1]) || is_digit(code[at - 1]))) {
-        at = code.find(text, at + 1);
-    }
-    return at;
-}
-
 bool passes(std::string_view code, std::string_view name) {
-    const size_t at = code.starts_with('#') ? code.npos : find_name(code, fmt::format("{}=", name));
+    const size_t at = code.starts_with('#') ? code.npos : find_begin_of_name(code, fmt::format("{}=", name));
     const std::string_view value = at == code.npos ? "" : code.substr(at + name.size() + 1);
     return at != code.npos && !value.starts_with('=') && !value.starts_with("None");
 }
 
 /// Returns "train.py:12" if exactly one recorded line has the text, as a name of its own; "" otherwise.
-std::string place_of(const SourceText& source, std::string_view text) {
-    std::string place;
-    for (const auto& [file, lines] : source.files()) {
-        for (const auto& [number, line] : lines) {
-            const std::string_view code = code_of(line);
-            if (code.starts_with('#') || find_name(code, text) == code.npos) {
-                continue;
-            }
-            if (!place.empty() || visible_text(file) != file) {
-                return {};
-            }
-            place = fmt::format("{}:{}", base_name(file), number);
-        }
-    }
-    return place;
+std::string place_of(const Trace& trace, std::string_view text) {
+    const std::vector<SourcePlace> lines = lines_with(trace, text);
+    return lines.size() == 1 && visible_text(lines.front().file) == lines.front().file ? name_of(lines.front())
+                                                                                       : std::string();
 }
 
 /// Returns the length of the name at the end of a text.
 size_t length_of_last_name(std::string_view text) {
-    const auto is_other = [](char c) { return !is_letter(c) && !is_digit(c); };
+    const auto is_other = [](char c) { return !is_part_of_name(c); };
     return static_cast<size_t>(std::find_if(text.rbegin(), text.rend(), is_other) - text.rbegin());
 }
 
-std::string with_place(const SourceText& source, std::string_view line) {
+std::string with_place(const Trace& trace, std::string_view line) {
     constexpr std::string_view call = "(...", method = "()";
     std::string_view separator = "  # ";
     std::string place;
     if (const size_t end = line.find(call); end != line.npos && length_of_last_name(line.substr(0, end)) == end) {
-        place = place_of(source, line.substr(0, end + 1));
+        place = place_of(trace, line.substr(0, end + 1));
     } else if (line.find('#') != line.npos && line.ends_with(method)) {
         const std::string_view before = line.substr(0, line.size() - method.size());
-        place = place_of(source, fmt::format("def {}(", before.substr(before.size() - length_of_last_name(before))));
+        place = place_of(trace, fmt::format("def {}(", before.substr(before.size() - length_of_last_name(before))));
         separator = ", ";
     }
     return place.empty() ? std::string(line) : fmt::format("{}{}{}", line, separator, place);
@@ -104,7 +84,7 @@ std::string with_places(const Trace& trace, std::string_view code) {
     std::string placed;
     for (size_t begin = 0; begin <= code.size();) {
         const size_t end = std::min(code.find('\n', begin), code.size());
-        placed += (begin == 0 ? "" : "\n") + with_place(trace.source_text, code.substr(begin, end - begin));
+        placed += (begin == 0 ? "" : "\n") + with_place(trace, code.substr(begin, end - begin));
         begin = end + 1;
     }
     return placed;

@@ -11,10 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "storage/base/utf8.h"
-#include "storage/explain/program_code.h"
+#include "storage/explain/program_blocks.h"
 #include "storage/explain/python_code.h"
-#include "storage/trace/limits.h"
+#include "storage/explain/source_change.h"
 #include "storage/trace/stack_search.h"
 
 namespace tidemark {
@@ -23,73 +22,10 @@ namespace {
 using namespace python_code;
 using namespace std::string_view_literals;
 
-/// A line of the recorded source.
-struct Place {
-    std::string_view file;
-    int32_t number = 0;
-    const std::string* text = nullptr;
-};
-
-/// Returns whether this is one operand, to which a method call can be appended: "loss", "self.loss", "model(x)[0]".
-/// Code with strings or comments is not parsed.
-bool is_operand(std::string_view text) {
-    if (text.empty() || !is_letter(text.front()) || text.find_first_of("#\"'\\\n") != text.npos) {
-        return false;
-    }
-    size_t at = 0;
-    while (at < text.size()) {
-        const char c = text[at];
-        const bool is_attribute = c == '.' && at + 1 < text.size() && is_letter(text[at + 1]);
-        const size_t brackets = c == '(' || c == '[' ? length_of_brackets(text.substr(at)) : 0;
-        if (brackets == 0 && !is_attribute && !is_letter(c) && !(is_digit(c) && is_letter(text.front()))) {
-            return false;
-        }
-        at += std::max<size_t>(brackets, 1);
-    }
-    return true;
-}
-
 bool is_call(std::string_view text) { return is_operand(text) && text.ends_with(')'); }
 
 bool is_without_graph(std::string_view code) {
     return code.find(".item()") != code.npos || code.find(".detach()") != code.npos;
-}
-
-std::optional<Place> place_of(const Trace& trace, FrameId id) {
-    const Frame& frame = trace.stacks.frame(id);
-    const std::string& file = trace.stacks.string(frame.file);
-    const std::string* text = trace.source_text.line(file, frame.line);
-    return text == nullptr || text->size() >= longest_source_line ? std::nullopt
-                                                                  : std::optional(Place{file, frame.line, text});
-}
-
-/// Returns the file's name from the deepest folder that contains all files of the program: `patch` refuses absolute
-/// names.
-std::string_view name_in_program(const StackTable& stacks, std::string_view file) {
-    std::string_view folder = file.substr(0, file.find_last_of("/\\") + 1);
-    for (FrameId id = 0; id < stacks.frame_count(); ++id) {
-        const std::string_view other = stacks.string(stacks.frame(id).file);
-        if (stacks.role(id) == FrameRole::user && other.find_first_of("/\\") != other.npos) {
-            const auto end = std::mismatch(folder.begin(), folder.end(), other.begin(), other.end()).first;
-            folder = folder.substr(0, static_cast<size_t>(end - folder.begin()));
-            folder = folder.substr(0, folder.find_last_of("/\\") + 1);
-        }
-    }
-    return file.substr(folder.size());
-}
-
-/// Returns the diff that replaces the line's code by lines with the same indentation.
-std::string diff_of(const Trace& trace, const Place& place, const std::vector<std::string>& lines) {
-    if (visible_text(place.file) != place.file) {
-        return {};  // a line break in the name would forge lines of the diff
-    }
-    const std::string_view name = name_in_program(trace.stacks, place.file);
-    std::string text = fmt::format("--- {0}\n+++ {0}\n@@ -{1} +{1}{2} @@\n-{3}\n", name, place.number,
-                                   lines.size() == 1 ? "" : fmt::format(",{}", lines.size()), *place.text);
-    for (const std::string& line : lines) {
-        text += fmt::format("+{}{}\n", indent_of(*place.text), line);
-    }
-    return text;
 }
 
 /// Returns the position behind "total += " or "total = total + "; npos for other code.
@@ -123,23 +59,16 @@ bool ends_with_bracket(std::string_view code) {
     return code.ends_with('(') || code.ends_with('[') || code.ends_with('{');
 }
 
-/// Returns the lines of the stack's functions whose code is `start` + a reference + `end`.
-std::vector<Place> find_in_functions(const Trace& trace, StackId stack, std::string_view start, std::string_view end) {
-    std::vector<Place> found;
-    for (const FrameId id : trace.stacks.frames_of(stack)) {
-        const std::string& file = trace.stacks.string(trace.stacks.frame(id).file);
-        for (const SourceLine& line : lines_of_function(trace.source_text, file, trace.stacks.frame(id).line)) {
-            const std::string* text = trace.source_text.line(file, line.number);
-            const std::string_view code = code_of(*text);
-            const bool is_seen =
-                std::any_of(found.begin(), found.end(), [&](const Place& p) { return p.text == text; });
-            if (!is_seen && code.size() > start.size() + end.size() && code.starts_with(start) && code.ends_with(end) &&
-                is_operand(code.substr(start.size(), code.size() - start.size() - end.size()))) {
-                found.push_back({file, line.number, text});
-            }
-        }
+/// Returns "parameters" of code with "[p.grad for p in parameters]"; "" for other code.
+std::string_view parameters_of_gradients(std::string_view code) {
+    constexpr std::string_view beginning = ".grad for ", in = " in ";
+    const size_t at = code.find(beginning), name = at == code.npos ? at : code.find(in, at);
+    if (name == code.npos) {
+        return {};
     }
-    return found;
+    const std::string_view rest = code.substr(name + in.size());
+    const std::string_view parameters = rest.substr(0, rest.find(']'));
+    return is_name(parameters) ? parameters : std::string_view();
 }
 
 /// Returns the frame that calls the outermost module; the site if no module is called outside of it.
@@ -171,17 +100,6 @@ bool is_backpropagated(const AnalysisContext& context, FrameId frame) {
     return false;
 }
 
-/// Returns whether the statement neither begins before the line nor continues after it. Code of the lines around it
-/// that was not recorded may do either.
-bool is_whole_statement(const SourceText& source, const Place& place) {
-    constexpr std::string_view continued = "([{,\\+-*/%&|^<>=.@", continuing = ")]}.,+-*/%&|^<>=";
-    const std::string* before = source.line(place.file, place.number - 1);
-    const std::string* after = source.line(place.file, place.number + 1);
-    const std::string_view next = after == nullptr ? "" : code_of(*after);
-    return before != nullptr && (before->empty() || continued.find(before->back()) == continued.npos) &&
-           (next.empty() || continuing.find(next.front()) == continuing.npos);
-}
-
 /// Returns whether this is a call, or "output, state = " and a call.
 bool is_call_statement(std::string_view code) {
     const size_t equals = code.find(" = ");
@@ -197,65 +115,143 @@ bool is_call_statement(std::string_view code) {
 }  // namespace
 
 std::string add_value_diff(const Trace& trace, StackId stack, std::string_view value) {
-    const std::optional<Place> place = place_of(trace, trace.stacks.site(stack));
+    const std::optional<SourcePlace> place = source_place(trace, trace.stacks.site(stack));
     if (!place) {
         return {};
     }
-    const std::string_view code = code_of(*place->text);
+    const std::string_view code = code_of(place->text);
     const size_t end = end_of_sum(code);
     const bool is_known = end != code.npos && is_operand(code.substr(end)) && !is_without_graph(code);
-    return is_known ? diff_of(trace, *place, {fmt::format("{}.{}", code, value)}) : "";
-}
-
-std::string append_value_diff(const Trace& trace, StackId stack, std::string_view container) {
-    const auto places = find_in_functions(trace, stack, fmt::format("{}.append(", container), ")");
-    if (!is_operand(container) || places.size() != 1 || is_without_graph(*places.front().text)) {
-        return {};
-    }
-    std::string_view code = code_of(*places.front().text);
-    code.remove_suffix(1);
-    return diff_of(trace, places.front(), {fmt::format("{}.detach().cpu())", code)});
+    return is_known ? replacing_diff(trace, *place, {fmt::format("{}.{}", code, value)}) : "";
 }
 
 std::string release_graph_diff(const Trace& trace) {
     constexpr std::string_view option = "retain_graph=True", call = ".backward(retain_graph=True)";
-    std::vector<Place> found;
+    std::vector<SourcePlace> found;
     for (const auto& [file, lines] : trace.source_text.files()) {
         for (const auto& [number, text] : lines) {
             if (text.find(option) != text.npos) {
-                found.push_back({file, number, &text});
+                found.push_back({file, number, text});
             }
         }
     }
-    if (found.size() != 1 || !found.front().text->ends_with(call) ||
-        found.front().text->find('#') != std::string::npos) {
+    if (found.size() != 1 || !found.front().text.ends_with(call) || found.front().text.find('#') != std::string::npos) {
         return {};
     }
-    std::string code(code_of(*found.front().text));
+    std::string code(code_of(found.front().text));
     code.replace(code.size() - call.size(), call.size(), ".backward()");
-    return diff_of(trace, found.front(), {std::move(code)});
+    return replacing_diff(trace, found.front(), {std::move(code)});
+}
+
+std::string limit_cache_diff(const Trace& trace, std::string_view function, int64_t limit) {
+    constexpr std::string_view method = "lru_cache", unlimited = "cache";
+    const auto definitions = definitions_of(trace, function);
+    const auto decorator = definitions.size() == 1
+                               ? source_place(trace, definitions.front().file, definitions.front().number - 1)
+                               : std::nullopt;
+    const std::string_view code = decorator ? code_of(decorator->text) : std::string_view();
+    const std::string_view name = code.substr(0, code.find('('));
+    if (!name.starts_with('@') || !is_operand(name.substr(1)) || (name != code && !code.ends_with(')'))) {
+        return {};
+    }
+    const std::string_view scope = name.substr(0, name.rfind('.') + 1);
+    if (name.ends_with(method)) {
+        return replacing_diff(trace, *decorator, {fmt::format("{}(maxsize={})", name, limit)});
+    }
+    const bool is_unlimited = !scope.empty() && name.substr(scope.size()) == unlimited;
+    return is_unlimited ? replacing_diff(trace, *decorator, {fmt::format("{}{}(maxsize={})", scope, method, limit)})
+                        : std::string();
+}
+
+std::string freeze_diff(const Trace& trace) {
+    constexpr std::string_view assignment = "requires_grad = False";
+    const auto lines = lines_with(trace, assignment);
+    if (lines.size() != 1 || !lines.front().text.ends_with("." + std::string(assignment))) {
+        return {};
+    }
+    const std::string_view text = lines.front().text;
+    return replacing_diff(trace, lines.front(), text.substr(text.size() - assignment.size()), "requires_grad_(False)");
+}
+
+std::string limit_queue_diff(const Trace& trace, const SourcePlace& place, int64_t limit) {
+    constexpr std::string_view call = "Queue()";
+    std::string code(code_of(place.text));
+    const size_t at = code.find(call);
+    const bool is_only = at != code.npos && code.find(call, at + 1) == code.npos;
+    if (!is_only || (at > 0 && is_part_of_name(code[at - 1]))) {
+        return {};
+    }
+    code.insert(at + call.size() - 1, fmt::format("maxsize={}", limit));
+    return replacing_diff(trace, place, {std::move(code)});
+}
+
+std::string detach_before_diff(const Trace& trace, StackId stack, std::string_view variable) {
+    const FrameId site = trace.stacks.site(stack);
+    const auto line = site == 0 ? std::nullopt : source_place(trace, site);
+    const std::string assignment = fmt::format("{} = ", variable), of_tensor = assignment + "torch.";
+    const auto lines = lines_with(trace, assignment);
+    const auto is_other = [&](const SourcePlace& other) {
+        return other.number != line->number && code_of(other.text).starts_with(of_tensor);
+    };
+    const bool is_safe = line && lines.size() == 2 && code_of(line->text).starts_with(assignment) &&
+                         std::any_of(lines.begin(), lines.end(), is_other);
+    return is_safe && is_whole_statement(trace, *line)
+               ? inserting_diff_before(trace, *line, fmt::format("{0} = {0}.detach()", variable))
+               : std::string();
+}
+
+std::optional<SourcePlace> backward_with_graph(const Trace& trace) {
+    std::vector<SourcePlace> lines = lines_with(trace, "create_graph=True");
+    std::erase_if(lines, [](const SourcePlace& line) { return line.text.find(".backward(") == line.text.npos; });
+    return lines.size() == 1 ? std::optional(lines.front()) : std::nullopt;
+}
+
+std::string clear_gradients_diff(const Trace& trace) {
+    const auto line = backward_with_graph(trace);
+    const auto function = line ? function_around(trace, *line) : std::nullopt;
+    for (const SourcePlace& other : function ? lines_of_block(trace, *function) : std::vector<SourcePlace>()) {
+        if (const std::string_view parameters = parameters_of_gradients(other.text); !parameters.empty()) {
+            return append_to_block_diff(trace, *function,
+                                        fmt::format("for parameter in {}:\n    parameter.grad = None", parameters));
+        }
+    }
+    return {};
+}
+
+std::string clear_function_diff(const Trace& trace, std::string_view function) {
+    const auto definitions = definitions_of(trace, function);
+    const auto outer = definitions.size() == 1 ? function_around(trace, definitions.front()) : std::nullopt;
+    const std::vector<SourcePlace> lines = outer ? lines_of_block(trace, *outer) : std::vector<SourcePlace>();
+    const std::string beginning = fmt::format("return {}(", function);
+    if (lines.empty() || !code_of(lines.back().text).starts_with(beginning) ||
+        !is_call(code_of(lines.back().text).substr(beginning.find(' ') + 1))) {
+        return {};
+    }
+    const std::string_view call = code_of(lines.back().text).substr(beginning.find(' ') + 1);
+    return replacing_diff(trace, lines.back(),
+                          {fmt::format("result = {}", call), fmt::format("{} = None", function), "return result"});
 }
 
 std::string disable_gradients_diff(const AnalysisContext& context, StackId stack, std::string_view manager) {
     const FrameId caller = caller_of_modules(context.trace().stacks, stack);
-    const std::optional<Place> place = place_of(context.trace(), caller);
-    if (!place || !is_call_statement(code_of(*place->text)) ||
-        !is_whole_statement(context.trace().source_text, *place) || is_backpropagated(context, caller)) {
+    const std::optional<SourcePlace> place = source_place(context.trace(), caller);
+    if (!place || !is_call_statement(code_of(place->text)) || !is_whole_statement(context.trace(), *place) ||
+        is_backpropagated(context, caller)) {
         return {};
     }
-    const std::string_view step = place->text->starts_with('\t') ? "\t"sv : "    "sv;
-    return diff_of(context.trace(), *place,
-                   {fmt::format("with {}:", manager), fmt::format("{}{}", step, code_of(*place->text))});
+    const std::string_view step = place->text.starts_with('\t') ? "\t"sv : "    "sv;
+    return replacing_diff(context.trace(), *place,
+                          {fmt::format("with {}:", manager), fmt::format("{}{}", step, code_of(place->text))});
 }
 
 std::string assigned_variable(const Trace& trace, StackId stack) {
     constexpr int32_t most_lines_before = 3;
     const FrameId frame = trace.stacks.site(stack);
-    const std::optional<Place> place = frame == 0 ? std::nullopt : place_of(trace, frame);
+    const std::optional<SourcePlace> place = frame == 0 ? std::nullopt : source_place(trace, frame);
     if (!place) {
         return {};
     }
-    std::string_view target = target_of(code_of(*place->text));
+    std::string_view target = target_of(code_of(place->text));
     for (int32_t before = 1; target.empty() && before <= most_lines_before; ++before) {
         const std::string* text = trace.source_text.line(place->file, place->number - before);
         target = text != nullptr && ends_with_bracket(*text) ? target_of(code_of(*text)) : target;

@@ -188,6 +188,9 @@ std::string leaks(const Finding& first, const Words& words, const Explanation& e
     if (first.has_ended) {
         return words("In a loop that has ended, memory grew by {bytes} {each}.", bytes, each);
     }
+    if (first.ends_with_variable) {
+        return words("Memory grows by {bytes} {each} until the variable that retains it goes.", bytes, each);
+    }
     if (growing > 1) {  // each finding has a smaller number
         return words("Memory grows by {bytes} {each} in all leaks together and is never freed.", bytes, each);
     }

@@ -132,8 +132,8 @@ std::string whereabouts(const GraphTables& tables, const Words& words, const Pat
                                          : words("{what}, {place}", with("what", what), with("place", place));
 }
 
-/// `next`: the kind of the link after the last one that is described; unknown: there is none.
-std::string kind_words(const Words& words, PathLinkKind first, PathLinkKind next) {
+/// `next`: the link after the last one that is described; nullptr: there is none.
+std::string kind_words(const GraphTables& tables, const Words& words, PathLinkKind first, const PathLink* next) {
     switch (first) {
         case PathLinkKind::exception: return words("exception ");
         case PathLinkKind::hook: return words("hook ");
@@ -142,10 +142,13 @@ std::string kind_words(const Words& words, PathLinkKind first, PathLinkKind next
         case PathLinkKind::callback: return words("callbacks of ");
         default: break;
     }
-    return next == PathLinkKind::item      ? words("dict ")
-           : next == PathLinkKind::element ? words("container ")
-           : next == PathLinkKind::index   ? words("list ")
-                                           : std::string();
+    if (next == nullptr || !is_element(*next)) {
+        return {};
+    }
+    return next->kind == PathLinkKind::item      ? words("dict ")
+           : next->kind == PathLinkKind::element ? words("container ")
+           : is_in_deque(tables, *next)          ? words("deque ")
+                                                 : words("list ");
 }
 
 /// Returns the class whose attribute the last link is; "" if it is none.
@@ -160,11 +163,12 @@ std::string named_expression(const GraphTables& tables, Links links) {
 }
 
 /// Describes links that stay within the variables of one function or object: "list `trainer.history` of class Trainer
-/// (variable of main, s01.py:31)". `next`: the kind of the link that follows; unknown: none.
-std::string words_of_part(const GraphTables& tables, const Words& words, Links part, PathLinkKind next) {
+/// (variable of main, s01.py:31)". `next`: the link that follows; nullptr: none.
+std::string words_of_part(const GraphTables& tables, const Words& words, Links part, const PathLink* next) {
     const std::string name = named_expression(tables, part);
     const std::string place = whereabouts(tables, words, part.front());
-    std::string text = kind_words(words, part.front().kind, next) + (name.empty() ? "" : fmt::format("`{}`", name));
+    std::string text =
+        kind_words(tables, words, part.front().kind, next) + (name.empty() ? "" : fmt::format("`{}`", name));
     text.erase(text.find_last_not_of(' ') + 1);
     if (const std::string owner = last_owner(tables, part); !owner.empty()) {
         text = words("{referrer} of class {owner}", with("referrer", text), with("owner", owner));
@@ -199,7 +203,7 @@ bool has_variable(const PathLink& first) {
 /// Describes the target of the first `end` links, innermost function first: "`x` (variable of f, s01.py:9) in a frame
 /// of the exception stored in list `failed` (variable of main, s01.py:31)".
 std::string words_up_to(const GraphTables& tables, const Words& words, const std::vector<PathLink>& links, size_t end) {
-    const PathLinkKind next = end == links.size() ? PathLinkKind::unknown : PathLinkKind(links[end].kind);
+    const PathLink* next = end == links.size() ? nullptr : &links[end];
     const size_t entry = end == 0 ? 0 : last_entry(tables, links, end);
     const bool is_exceptions = entry > 0 && links[entry].kind == PathLinkKind::exception;
     // The link of an exception names the function, the next one its variable.
@@ -283,6 +287,21 @@ bool enters_function(const GraphTables& tables, const std::vector<PathLink>& lin
     return link.kind == PathLinkKind::local || link.kind == PathLinkKind::closure ||
            link.kind == PathLinkKind::exception || is_object_of_method(tables, link) ||
            (link.kind == PathLinkKind::attribute && name.starts_with(argument_of_partial));
+}
+
+bool is_in_deque(const GraphTables& tables, const PathLink& link) {
+    return link.kind == PathLinkKind::index && tables.texts[link.function].starts_with("deque");
+}
+
+std::optional<int64_t> limit_of_deque(const GraphTables& tables, const PathLink& link) {
+    constexpr std::string_view beginning = "deque(maxlen=";
+    const std::string_view text = tables.texts[link.function];
+    if (!is_in_deque(tables, link) || !text.starts_with(beginning)) {
+        return std::nullopt;
+    }
+    int64_t limit = 0;
+    const auto [end, error] = std::from_chars(text.data() + beginning.size(), text.data() + text.size(), limit);
+    return error == std::errc() ? std::optional(limit) : std::nullopt;
 }
 
 bool is_element(const PathLink& link) {

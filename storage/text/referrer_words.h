@@ -4,6 +4,7 @@
 // Descriptions of referrers in terms of the program's source code.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "storage/graph/referrer_groups.h"
@@ -56,6 +57,10 @@ bool is_object_of_method(const GraphTables& tables, const PathLink& link);
 /// Returns whether the link leads into another function than the links before: a suspended one, a closure, a bound
 /// method, or one that an exception left.
 bool enters_function(const GraphTables& tables, const std::vector<PathLink>& links, size_t position);
+/// Returns whether the link leads to an element of a collections.deque.
+bool is_in_deque(const GraphTables& tables, const PathLink& link);
+/// Returns the maxlen of that deque; nothing if it has none, or if it was not recorded.
+std::optional<int64_t> limit_of_deque(const GraphTables& tables, const PathLink& link);
 /// Returns whether the link leads into a container: an index, a key or an element.
 bool is_element(const PathLink& link);
 /// Returns the number of links up to the container, before the first index, key or element; all links if there is none.

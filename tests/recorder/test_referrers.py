@@ -104,6 +104,8 @@ class Names(unittest.TestCase):
             links(weakref.ref(next(iter(queue[1])))), [("local", "queue"), ("index", "1"), ("element", "")]
         )
         self.assertEqual(full_links(weakref.ref(next(iter(queue[1]))))[1], ("index", "1", "deque", "", 0))
+        last = collections.deque([Thing()], maxlen=3)
+        self.assertEqual(full_links(weakref.ref(last[0]))[1], ("index", "0", "deque(maxlen=3)", "", 0))
         keys = {(1, "a"): [Thing()], Thing: 0, "x" * 100: Thing()}
         self.assertEqual(links(weakref.ref(keys[1, "a"][0])), [("local", "keys"), ("item", "(1, 'a')"), ("index", "0")])
         part = Thing()

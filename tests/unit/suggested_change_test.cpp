@@ -8,33 +8,12 @@
 
 #include "storage/explain/explain.h"
 #include "tests/unit/program_builder.h"
+#include "tests/unit/source_builder.h"
 
 namespace tidemark::test {
 namespace {
 
-constexpr const char* file = "/home/anna/project/train.py";
-
-/// A trace with the lines of one file from line 1 on, and a stack at one of them.
-struct Source {
-    Source(const std::vector<std::string>& lines, int32_t at) {
-        int32_t number = 0;
-        for (const std::string& line : lines) {
-            trace.source_text.add(file, ++number, line);
-        }
-        stack = stack_at(at);
-    }
-    StackId stack_at(int32_t line) {
-        const FrameId frame = trace.stacks.intern(Frame{trace.stacks.intern("main"), trace.stacks.intern(file), line});
-        return trace.stacks.intern_stack(std::vector{frame});
-    }
-
-    Trace trace;
-    StackId stack = 0;
-};
-
-std::string diff(int32_t line, const std::string& removed, const std::string& added) {
-    return fmt::format("--- train.py\n+++ train.py\n@@ -{0} +{0} @@\n-{1}\n+{2}\n", line, removed, added);
-}
+constexpr const char* file = source_file;
 
 TEST(SuggestedChange, AddsTheNumberAndNotTheTensor) {
     const auto changed = [](const std::string& line) {
@@ -50,7 +29,7 @@ TEST(SuggestedChange, AddsTheNumberAndNotTheTensor) {
     EXPECT_EQ(changed("total += f(model(x), y)[0]"),
               diff(2, "total += f(model(x), y)[0]", "total += f(model(x), y)[0].item()"));
     for (const char* other : {"    total += loss * 2", "    total += loss.detach()", "    total += f(x) + g(x)",
-                              "    total += f(x", "    total += f(')')", "    total += loss  # sum", "total = loss",
+                              "    total += f(x", "    total += f('", "    total += loss  # sum", "total = loss",
                               "    total = sum + loss", "    total += loss.item()", "", "    if bad: total += loss",
                               "total += loss.", "total += 2", "total += -loss"}) {
         EXPECT_EQ(changed(other), "") << other;
@@ -66,28 +45,70 @@ TEST(SuggestedChange, NamesTheFileFromTheFolderOfTheProgram) {
                     .starts_with("--- project/train.py\n+++ project/train.py\n"));
 }
 
-TEST(SuggestedChange, AppendsTheValueWithoutItsGraph) {
-    const std::vector<std::string> lines{"def main():",          "    outputs = []",          "    for x in data:",
-                                         "        y = model(x)", "        outputs.append(y)", "def other():",
-                                         "    outputs.append(z)"};
-    Source source(lines, 4);
-    EXPECT_EQ(append_value_diff(source.trace, source.stack, "outputs"),
-              diff(5, "        outputs.append(y)", "        outputs.append(y.detach().cpu())"));
-    EXPECT_EQ(append_value_diff(source.trace, source.stack, "others"), "");
-    EXPECT_EQ(append_value_diff(source.trace, source.stack_at(70), "outputs"), "") << "not recorded";
-    EXPECT_EQ(append_value_diff(source.trace, source.stack_at(7), "outputs"),
-              diff(7, "    outputs.append(z)", "    outputs.append(z.detach().cpu())"));
-    const Source two({"outputs.append(a)", "outputs.append(b)"}, 1);
-    EXPECT_EQ(append_value_diff(two.trace, two.stack, "outputs"), "") << "which one is unknown";
-    const Source call({"outputs.append(model(x))"}, 1);
-    EXPECT_EQ(append_value_diff(call.trace, call.stack, "outputs"),
-              diff(1, "outputs.append(model(x))", "outputs.append(model(x).detach().cpu())"));
-    for (const char* other :
-         {"outputs.append((x, y))", "outputs.append(x + y)", "outputs.append(x.detach())",
-          "outputs.append(a), outputs.append(b)", "outputs.append(a) # a)", "outputs.append([x])"}) {
-        const Source line({other}, 1);
-        EXPECT_EQ(append_value_diff(line.trace, line.stack, "outputs"), "") << other;
+TEST(SuggestedChange, LimitsAQueue) {
+    const auto changed = [](const std::string& line) {
+        const Source source({line});
+        return limit_queue_diff(source.trace, source.place(1), 4);
+    };
+    EXPECT_EQ(changed("  self.jobs = queue.Queue()"),
+              diff(1, "  self.jobs = queue.Queue()", "  self.jobs = queue.Queue(maxsize=4)"));
+    EXPECT_EQ(changed("jobs = Queue()"), diff(1, "jobs = Queue()", "jobs = Queue(maxsize=4)"));
+    for (const char* other : {"jobs = queue.Queue(maxsize=2)", "jobs = SimpleQueue()", "a, b = Queue(), Queue()"}) {
+        EXPECT_EQ(changed(other), "") << other;
     }
+}
+
+TEST(SuggestedChange, LimitsACache) {
+    const auto changed = [](const std::string& decorator) {
+        return limit_cache_diff(Source({decorator, "def mask(length):", "    return f(length)"}).trace, "mask", 16);
+    };
+    EXPECT_EQ(changed("@functools.lru_cache(maxsize=2048)"),
+              diff(1, "@functools.lru_cache(maxsize=2048)", "@functools.lru_cache(maxsize=16)"));
+    EXPECT_EQ(changed("@lru_cache"), diff(1, "@lru_cache", "@lru_cache(maxsize=16)"));
+    EXPECT_EQ(changed("@functools.cache"), diff(1, "@functools.cache", "@functools.lru_cache(maxsize=16)"));
+    for (const char* other : {"@cache", "@own.cached", "x = 1", "@lru_cache  # a cache", ""}) {
+        EXPECT_EQ(changed(other), "") << other;
+    }
+}
+
+TEST(SuggestedChange, FreezesAModule) {
+    EXPECT_EQ(freeze_diff(Source({"for module in parts:", "    module.requires_grad = False"}).trace),
+              diff(2, "    module.requires_grad = False", "    module.requires_grad_(False)"));
+    EXPECT_EQ(freeze_diff(Source({"requires_grad = False"}).trace), "");
+    EXPECT_EQ(freeze_diff(Source({"a.requires_grad = False", "b.requires_grad = False"}).trace), "");
+}
+
+TEST(SuggestedChange, ClearsTheNameOfARecursiveFunction) {
+    const std::vector<std::string> lines{"def loss(x):", "    def walk(level):", "        return walk(level + 1)",
+                                         "    return walk(0)"};
+    EXPECT_EQ(clear_function_diff(Source(lines).trace, "walk"),
+              "--- train.py\n+++ train.py\n@@ -4 +4,3 @@\n-    return walk(0)\n+    result = walk(0)\n"
+              "+    walk = None\n+    return result\n");
+    EXPECT_EQ(clear_function_diff(Source(lines).trace, "loss"), "") << "not nested";
+    EXPECT_EQ(clear_function_diff(Source({"def f():", "    def g():", "        g()", "    g()"}).trace, "g"), "");
+}
+
+TEST(SuggestedChange, DetachesAStateBeforeItIsUsed) {
+    const auto changed = [](const std::string& first) {
+        const Source source({first, "for x in data:", "    state = cell(x, state)"}, 3);
+        return detach_before_diff(source.trace, source.stack, "state");
+    };
+    EXPECT_EQ(changed("state = torch.zeros(4)"),
+              diff_before(3, "    state = state.detach()", "    state = cell(x, state)"));
+    EXPECT_EQ(changed("state = None"), "");
+    EXPECT_EQ(changed("states = torch.zeros(4)"), "");
+}
+
+TEST(SuggestedChange, ClearsTheGradientsOfADerivative) {
+    const std::vector<std::string> lines{"def probe(net):", "    loss.backward(create_graph=True)",
+                                         "    grads = [p.grad for p in params]", "    return sum(grads).item()"};
+    const Source source(lines);
+    EXPECT_EQ(backward_with_graph(source.trace)->number, 2);
+    EXPECT_EQ(clear_gradients_diff(source.trace),
+              "--- train.py\n+++ train.py\n@@ -4 +4,3 @@\n-    return sum(grads).item()\n+    for parameter in "
+              "params:\n+        parameter.grad = None\n"
+              "+    return sum(grads).item()\n");
+    EXPECT_EQ(clear_gradients_diff(Source({"loss.backward(create_graph=True)"}).trace), "");
 }
 
 TEST(SuggestedChange, ReleasesTheGraph) {
@@ -125,7 +146,7 @@ TEST(SuggestedChange, DisablesGradientsOnlyWhereNothingIsBackpropagated) {
 TEST(SuggestedChange, PutsOnlyWholeStatementsIntoABlock) {
     for (const char* line : {"output = model(batch,", "output = model(batch) + 1", "output = model(batch)  # comment",
                              "if ready: output = model(batch)", "return model(batch)", "    f(output = model(batch))",
-                             "output = [model(b) for b in (1, 2]", "output = model('text')"}) {
+                             "output = [model(b) for b in (1, 2]", "output = model('text"}) {
         Program program;
         program.run.trace.source_text.add(file, 9, "for batch in batches:");
         program.run.trace.source_text.add(file, 10, line);

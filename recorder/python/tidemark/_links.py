@@ -116,6 +116,7 @@ def _contexts_of_tasks(heap: _heap.Heap) -> Iterator[tuple[int, tuple[str, str, 
 
 
 _SEQUENCES = (list, tuple, collections.deque)
+_MAXLEN = collections.deque.maxlen
 
 
 def link(places: Places, objects: Sequence[Any], at: int) -> tuple[Link | None, int]:
@@ -154,8 +155,14 @@ def _of_sequence(places, owner, rest, at):
     fields = _introspect.type_attributes(type(owner)).get("_fields", ())
     if type(fields) is tuple and position[0] < len(fields):
         return attribute(owner, fields[position[0]]), at + 1
-    container = "deque" if _introspect.is_a(owner, collections.deque) else ""
-    return Link("index", str(position[0]), container), at + 1
+    return Link("index", str(position[0]), _kind_of_sequence(owner)), at + 1
+
+
+def _kind_of_sequence(owner):
+    if not _introspect.is_a(owner, collections.deque):
+        return ""
+    limit = _MAXLEN.__get__(owner)  # a class of the program may have another attribute of this name
+    return "deque" if limit is None else f"deque(maxlen={limit})"
 
 
 def _of_set(places, owner, rest, at):

@@ -11,6 +11,7 @@
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/suggested_change.h"
 #include "storage/explain/unused_gradients.h"
 
 namespace tidemark {
@@ -148,7 +149,7 @@ std::string why_unused(const UnusedGradients& unused, const Words& words) {
                      steps);
 }
 
-std::vector<Fix> fixes_of(const UnusedGradients& unused, const Words& words) {
+std::vector<Fix> fixes_of(const Trace& trace, const UnusedGradients& unused, const Words& words) {
     if (unused.because == UnusedBecause::training_ended) {
         return {{words("Free the gradients when the last backward pass is done."), "model.zero_grad(set_to_none=True)",
                  unused.bytes, std::nullopt}};
@@ -158,7 +159,8 @@ std::vector<Fix> fixes_of(const UnusedGradients& unused, const Words& words) {
                  "model.zero_grad(set_to_none=True)", unused.bytes, std::nullopt}};
     }
     return {{words("Freeze the parameters that are not trained: an attribute requires_grad of a module does nothing."),
-             "for parameter in module.parameters():\n    parameter.requires_grad_(False)", unused.bytes, std::nullopt},
+             "for parameter in module.parameters():\n    parameter.requires_grad_(False)", unused.bytes, std::nullopt,
+             freeze_diff(trace)},
             {words("Or run the part that is not trained without a graph; then its activations are not saved either."),
              "with torch.no_grad():\n    features = backbone(batch)", unused.bytes, std::nullopt}};
 }
@@ -199,7 +201,7 @@ Finding make_finding(const AnalysisContext& context, const UnusedGradients& unus
                                  words("The gradients still exist at {time_point}",
                                        with("time_point", time_point_name(context, words))),
                                  context.now())};
-    finding.fixes = fixes_of(unused, words);
+    finding.fixes = fixes_of(context.trace(), unused, words);
     return finding;
 }
 

@@ -11,6 +11,7 @@
 #include "storage/explain/ended_growth.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/gpu_library.h"
+#include "storage/explain/growth/end_of_container.h"
 #include "storage/explain/growth/repeated_hooks.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/jit_cache_growth.h"
@@ -214,7 +215,11 @@ void add_repeated_hooks(std::vector<Classified>& all, const AnalysisContext& con
 void finish(Classified& one, const AnalysisContext& context, const Words& words) {
     add_attributes(one.finding, one.suspect, context, words);
     if (one.suspect.referrer) {
-        add_storing_line(one.finding, context, one.suspect.referrer->links, words);
+        const std::vector<PathLink>& links = one.suspect.referrer->links;
+        // Several attributes have one object in common; the container of each is where its path first has an element.
+        const size_t end = one.suspect.attributes.empty() ? position_of_element(one.suspect) : container_end(links);
+        add_storing_line(one.finding, context, links, end, words);
+        add_end_of_container(one.finding, context, one.suspect, words);
     }
     add_rises(one.finding, one.suspect.rises, one.suspect.iterations->source(), words);
     add_library_fix(one.finding, one.suspect, context, words);

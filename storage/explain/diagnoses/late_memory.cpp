@@ -6,6 +6,7 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
+#include "storage/explain/exception_fixes.h"
 #include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
@@ -75,7 +76,7 @@ void describe_exception(Finding& finding, const AnalysisContext& context, const 
               "way, and each frame to its variables: inputs, activations, a whole forward pass. The "
               "exception is retained by {referrer}, and with it {bytes}, for the rest of the run.",
               with("referrer", stored.referrer.empty() ? finding.referrer : stored.referrer), bytes)};
-    finding.fixes = fixes_of_stored_exceptions(stored, late.bytes, {}, words);
+    finding.fixes = fixes_of_stored_exceptions(context.trace(), stored, {finding.stack, late.bytes, {}}, words);
 }
 
 Finding make_finding(const AnalysisContext& context, const LateMemory& late, const Words& words) {

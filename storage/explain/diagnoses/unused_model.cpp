@@ -15,16 +15,19 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/composition.h"
+#include "storage/explain/container_lines.h"
 #include "storage/explain/copied_arguments.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/model_referrer.h"
 #include "storage/explain/library_advice.h"
+#include "storage/explain/program_blocks.h"
 #include "storage/explain/stacked_models.h"
 #include "storage/explain/unused_optimizers.h"
 #include "storage/explain/unused_results.h"
 #include "storage/text/referrer_words.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {
@@ -140,9 +143,42 @@ void add_model(Finding& finding, const GraphTables& tables, const UnusedModel& u
         {words("Or move it to host memory until it is needed again."), expression + ".to(\"cpu\")", unused.bytes, {}}};
 }
 
+/// Returns whether a frame of the optimizer state's stacks is in this function.
+bool steps_in(const AnalysisContext& context, const UnusedModel& unused, const Frame& function) {
+    const StackTable& stacks = context.trace().stacks;
+    const auto is_in_function = [&](FrameId id) {
+        return stacks.frame(id).file == function.file && stacks.frame(id).function == function.function;
+    };
+    return std::any_of(unused.memory.begin(), unused.memory.end(), [&](AllocationIndex a) {
+        const std::vector<FrameId> frames = stacks.frames_of(context.device().allocations.stack[a]);
+        return context.graph()->categories.at({context.device_position(), a}, context.now_time()) ==
+                   Category::optimizer_state &&
+               std::any_of(frames.begin(), frames.end(), is_in_function);
+    });
+}
+
+/// Returns the diff that releases the optimizer at the end of the method that makes the model, if its object retains
+/// the optimizer, and the method trains the model; "" otherwise.
+std::string release_in_method_diff(const AnalysisContext& context, const UnusedModel& unused, const Finding& finding,
+                                   const Referrer& optimizer) {
+    const GraphTables& tables = context.graph()->tables();
+    const StackTable& stacks = context.trace().stacks;
+    const Frame& method = stacks.frame(stacks.site(finding.stack));
+    const auto container = container_of(tables, std::span(optimizer.links).first(container_end(optimizer.links)));
+    const bool is_own =
+        container && container->is_attribute && is_method_of(stacks.string(method.function), container->owner);
+    const auto line = source_place(context.trace(), stacks.site(finding.stack));
+    const auto definition = line ? function_around(context.trace(), *line) : std::nullopt;
+    const std::string code = release_code(tables, optimizer.links);
+    return is_own && definition && code.find("self.") != code.npos && steps_in(context, unused, method)
+               ? append_to_block_diff(context.trace(), *definition, code)
+               : std::string();
+}
+
 /// Says which optimizer retains the model.
-void add_optimizer(Finding& finding, const GraphTables& tables, const UnusedModel& unused, const Referrer& optimizer,
-                   const Words& words) {
+void add_optimizer(Finding& finding, const AnalysisContext& context, const UnusedModel& unused,
+                   const Referrer& optimizer, const Words& words) {
+    const GraphTables& tables = context.graph()->tables();
     finding.referrer = path_words(tables, words, optimizer);
     finding.text.push_back(
         words("Its optimizer is retained by {referrer}, and retains the parameters with their gradients "
@@ -152,7 +188,8 @@ void add_optimizer(Finding& finding, const GraphTables& tables, const UnusedMode
                             "scheduler, a trainer."),
                       release_code(tables, optimizer.links),
                       unused.bytes,
-                      {}}};
+                      {},
+                      release_in_method_diff(context, unused, finding, optimizer)}};
 }
 
 Finding make_finding(const AnalysisContext& context, const UnusedModel& unused, const Words& words) {
@@ -173,7 +210,7 @@ Finding make_finding(const AnalysisContext& context, const UnusedModel& unused, 
     const std::optional<Referrer> model = path_to(context, unused);
     const bool is_old = !model || tables.scans[model->scan].time < *finding.since;
     if (const auto optimizer = is_old ? path_to_optimizer(context, unused) : std::nullopt) {
-        add_optimizer(finding, tables, unused, *optimizer, words);
+        add_optimizer(finding, context, unused, *optimizer, words);
     } else {
         add_model(finding, tables, unused, model, words);
     }

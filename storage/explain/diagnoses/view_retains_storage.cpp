@@ -158,7 +158,7 @@ Finding make_finding(const AnalysisContext& context, const Views& views, const W
               "share the storage of the tensor that they come from, and retain all of it. The views are in "
               "{referrer}; their storages come from {line}.",
               with("referrer", finding.referrer), with("line", finding.line))};
-    add_storing_line(finding, context, views.referrer->links, words);
+    add_storing_line(finding, context, views.referrer->links, container_end(views.referrer->links), words);
     finding.evidence = {at_allocation(context, words("A storage that a view retains"), largest)};
     finding.fixes = fixes_of_views(referrer_expression(tables, *views.referrer), {views.views, views.bytes},
                                    views.bytes, {}, words);

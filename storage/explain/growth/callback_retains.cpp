@@ -5,6 +5,8 @@
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/python_code.h"
+#include "storage/explain/registered_call.h"
 #include "storage/explain/registries.h"
 #include "storage/text/referrer_words.h"
 
@@ -30,14 +32,20 @@ bool fills_with_functions(const GraphTables& tables, const ReferrerGroup& paths)
 /// Returns the fix that registers values: only a tensor of one element has an item().
 Fix fix_of_arguments(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     constexpr std::string_view registration = "register(functools.partial(report, value))";
-    return are_numbers(context, suspect) ? Fix{words("Give the function values instead of GPU tensors."),
-                                               fmt::format("value = tensor.item()\n{}", registration),
-                                               {},
-                                               {}}
-                                         : Fix{words("Give the function copies in host memory instead of GPU tensors."),
-                                               fmt::format("value = tensor.detach().cpu()\n{}", registration),
-                                               {},
-                                               {}};
+    const bool has_numbers = are_numbers(context, suspect);
+    Fix fix{has_numbers ? words("Give the function values instead of GPU tensors.")
+                        : words("Give the function copies in host memory instead of GPU tensors."),
+            fmt::format("value = tensor.{}\n{}", has_numbers ? "item()" : "detach().cpu()", registration),
+            {},
+            {}};
+    if (const auto call = registered_call(context, suspect.referrer->links)) {
+        fix.diff = call->diff;
+        fix.code.clear();
+        fix.text =
+            words.sentences({fix.text, words("{place} registers it: `{code}`.", with("place", name_of(call->place)),
+                                             with("code", std::string(python_code::code_of(call->place.text))))});
+    }
+    return fix;
 }
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {

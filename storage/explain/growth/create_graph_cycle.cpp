@@ -9,6 +9,8 @@
 
 #include "storage/base/units.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/python_code.h"
+#include "storage/explain/suggested_change.h"
 
 namespace tidemark {
 namespace {
@@ -88,6 +90,14 @@ private:
     int64_t gradients_ = 0;                ///< nodes that were created while one was accumulated
 };
 
+/// Says which line stores the gradients; "" if that is unknown.
+std::string words_of_backward(const Trace& trace, const Words& words) {
+    const auto line = backward_with_graph(trace);
+    return line ? words("{place} stores them: `{code}`.", with("place", name_of(*line)),
+                        with("code", std::string(python_code::code_of(line->text))))
+                : std::string();
+}
+
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (!context.graph() || suspect.referrer) {
         return std::nullopt;
@@ -107,10 +117,12 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
               with("nodes", format_count(cycles.gradients()))),
         retained_so_far(suspect, words)};
     finding.fixes = {
-        {words("Request the gradients instead of storing them in .grad."),
+        {words.sentences({words("Request the gradients instead of storing them in .grad."),
+                          words_of_backward(context.trace(), words)}),
          "gradients = torch.autograd.grad(loss, parameters, create_graph=True)", suspect.bytes, suspect.per_iteration},
         {words("Or break the cycle after the gradients were used."),
-         "for parameter in model.parameters():\n    parameter.grad = None", suspect.bytes, suspect.per_iteration}};
+         "for parameter in model.parameters():\n    parameter.grad = None", suspect.bytes, suspect.per_iteration,
+         clear_gradients_diff(context.trace())}};
     return finding;
 }
 

@@ -5,6 +5,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/executed_graphs.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/growth/container_fixes.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/suggested_change.h"
 #include "storage/text/referrer_words.h"
@@ -13,7 +14,7 @@ namespace tidemark {
 namespace {
 
 /// Sets the code for the container, the attribute or the variable that retains the graphs.
-void set_code_to_keep_values(Fix& fix, const AnalysisContext& context, const LeakSuspect& suspect, StackId stack) {
+void set_code_to_keep_values(Fix& fix, const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     fix.code = "output = output.detach()";
     if (!suspect.referrer) {
         return;
@@ -26,18 +27,20 @@ void set_code_to_keep_values(Fix& fix, const AnalysisContext& context, const Lea
         return;
     }
     fix.code = fmt::format("{}.append(output.detach().cpu())", expression);
-    const bool is_tensor = end + 1 == links.size();
-    fix.diff = is_tensor ? append_value_diff(context.trace(), stack, expression) : std::string();
+    fit_to_graph_containers(fix, context, suspect, words);
 }
 
 /// A derivative needs gradients, even if nothing backpropagates it.
 std::vector<Fix> fixes(const AnalysisContext& context, const LeakSuspect& suspect, StackId stack, const Words& words) {
-    Fix keep_values{words("Keep only the values."), {}, suspect.bytes, suspect.per_iteration};
-    set_code_to_keep_values(keep_values, context, suspect, stack);
-    if (leads_to_executed(context.graph()->index)[suspect.retention.root]) {
+    const bool has_derivative = leads_to_executed(context.graph()->index)[suspect.retention.root];
+    Fix keep_values{has_derivative ? words("Keep only the values.") : words("Or keep only the values."),
+                    {},
+                    suspect.bytes,
+                    suspect.per_iteration};
+    set_code_to_keep_values(keep_values, context, suspect, words);
+    if (has_derivative) {
         return {std::move(keep_values)};
     }
-    keep_values.text = words("Or keep only the values.");
     return {{words("Run the evaluation without building graphs."), "with torch.no_grad():\n    output = model(inputs)",
              suspect.bytes, suspect.per_iteration, disable_gradients_diff(context, stack, "torch.no_grad()")},
             std::move(keep_values)};

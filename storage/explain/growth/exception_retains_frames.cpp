@@ -3,6 +3,7 @@
 
 // #25: a stored exception retains its traceback and with it the variables of all frames of the failed iteration.
 #include "storage/base/units.h"
+#include "storage/explain/exception_fixes.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/growth/uncollected_cycles.h"
@@ -50,9 +51,9 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
               "frame to its variables: inputs, activations, a whole forward pass. The exception is retained by "
               "{referrer}, and with it all of them: {total} so far.",
               with("referrer", finding.referrer), with("total", format_bytes(suspect.bytes)))};
-    finding.fixes =
-        fixes_of_stored_exceptions(stored_exception(context.graph()->tables(), words, suspect.referrer->links),
-                                   suspect.bytes, suspect.per_iteration, words);
+    finding.fixes = fixes_of_stored_exceptions(
+        context.trace(), stored_exception(context.graph()->tables(), words, suspect.referrer->links),
+        {finding.stack, suspect.bytes, suspect.per_iteration}, words);
     return finding;
 }
 

@@ -5,6 +5,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/storing_line.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -19,6 +20,17 @@ std::optional<size_t> suspended_variable(const ReferrerGroup& paths) {
         }
     }
     return std::nullopt;
+}
+
+/// Returns the code that ends a call, with the name of the dict that has all of them.
+std::string code_to_end(const AnalysisContext& context, const ReferrerGroup& paths) {
+    const size_t end = container_end(paths.links);
+    const std::string key = end < paths.links.size() && paths.links[end].kind == PathLinkKind::item
+                                ? key_in_program(context, paths.links)
+                                : std::string();
+    return key.empty()
+               ? "generator.close()\ntask.cancel()"
+               : fmt::format("{}.pop({}).close()", object_expression(context.graph()->tables(), paths.links, end), key);
 }
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
@@ -43,8 +55,8 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
               with("name", name), with("function", function)),
         retained_so_far(suspect, words)};
     finding.fixes = {
-        {words("Let each call finish, or end it: close the generator, cancel the task."),
-         "generator.close()\ntask.cancel()", suspect.bytes, suspect.per_iteration},
+        {words("Let each call finish, or end it: close the generator, cancel the task."), code_to_end(context, paths),
+         suspect.bytes, suspect.per_iteration},
         {words("Or release what a call no longer needs before it waits: `del` before `yield` or `await`, and no "
                "argument that it does not use."),
          fmt::format("del {}", name), suspect.bytes, suspect.per_iteration}};

@@ -7,16 +7,21 @@
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/gpu_library.h"
+#include "storage/explain/growth/container_fixes.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/growth/uncollected_cycles.h"
 #include "storage/explain/storing_line.h"
 #include "storage/explain/suggested_change.h"
 #include "storage/text/referrer_words.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {
 
 struct Advice {
     std::string keep, code_to_keep, release, code_to_release;
+    bool keeps_elements = false;  ///< the first fix is about the line that stores an element
+    std::string diff_to_keep = {};
 };
 
 const std::string_view cache_of_function = ".cache";
@@ -39,13 +44,6 @@ enum class Element : uint8_t {
     with_it,  ///< as one attribute or entry
     opaque,   ///< deeper, in a tuple, or as a private attribute of another class
 };
-
-/// Returns the position of the link into the container that fills; the number of links if there is none.
-size_t position_of_element(const LeakSuspect& suspect) {
-    const std::vector<PathLink>& links = suspect.referrer->links;
-    const bool is_known = suspect.paths.is_growth && suspect.paths.varying && *suspect.paths.varying < links.size();
-    return is_known ? *suspect.paths.varying : container_end(links);
-}
 
 Element element_of(const GraphTables& tables, const LeakSuspect& suspect) {
     const std::vector<PathLink>& links = suspect.referrer->links;
@@ -112,7 +110,11 @@ Advice advice_for(const AnalysisContext& context, const LeakSuspect& suspect, co
         const std::string function = expression.substr(0, expression.size() - cache_of_function.size());
         return {contents.are_tensors ? words("Limit the cache. A tensor as argument is a new key each time.")
                                      : words("Limit the cache: it keeps the result of each call with new arguments."),
-                "@functools.lru_cache(maxsize=16)", clear, fmt::format("{}.cache_clear()", function)};
+                "@functools.lru_cache(maxsize=16)",
+                clear,
+                fmt::format("{}.cache_clear()", function),
+                false,
+                limit_cache_diff(context.trace(), plain_name(function), 16)};
     }
     if (end == referrer.links.size()) {
         const std::string copy = contents.copy();
@@ -131,10 +133,24 @@ Advice advice_for(const AnalysisContext& context, const LeakSuspect& suspect, co
                     fmt::format("{} = tuple(tensor.flatten().tolist())", key), remove, code_to_remove};
         }
         return {keep, code_to_keep(graph.tables(), suspect, contents, fmt::format("{}[{}] = ", expression, key), ""),
-                remove, code_to_remove};
+                remove, code_to_remove, true};
     }
     return {keep, code_to_keep(graph.tables(), suspect, contents, fmt::format("{}.append(", expression), ")"), clear,
-            fmt::format("{}.clear()", expression)};
+            fmt::format("{}.clear()", expression), true};
+}
+
+/// Says how large a deque with a limit becomes. It only fills up, which is no leak.
+void add_limit(Finding& finding, const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    const auto container = filled_container(suspect);
+    const auto limit = container ? limit_of_deque(context.graph()->tables(), container->path[container->element])
+                                 : std::optional<int64_t>();
+    if (limit) {
+        finding.severity = Severity::pattern;
+        finding.text.push_back(
+            words("It is a deque with maxlen={limit}: when it is full, each new element replaces the "
+                  "oldest one, and the memory no longer grows.",
+                  with("limit", format_count(*limit))));
+    }
 }
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
@@ -153,20 +169,27 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
     finding.text = {
         suspect.rises ? words("{line} added {tensors}, and none was freed: {total} so far.", line, tensors, total)
         : contents.are_tensors
-            ? words("Every {iteration} adds {bytes} of GPU tensors from {line}, and none is freed: {total} in "
+            ? words("Every {iteration} adds {bytes} of GPU tensors from {line}, and none was freed: {total} in "
                     "{tensors} so far.",
                     iteration, bytes, line, tensors, total)
-            : words("Every {iteration} adds {bytes} of GPU arrays from {line}, and none is freed: {total} in "
+            : words("Every {iteration} adds {bytes} of GPU arrays from {line}, and none was freed: {total} in "
                     "{tensors} so far.",
                     iteration, bytes, line, tensors, total)};
     if (std::string note = pool_note(contents.library, words); !note.empty()) {
         finding.text.push_back(std::move(note));
     }
+    add_limit(finding, context, suspect, words);
     const std::string expression = referrer_expression(context.graph()->tables(), suspect.paths);
     const Advice advice = advice_for(context, suspect, contents, expression, words);
-    const bool is_tensor = contents.are_tensors && element_of(context.graph()->tables(), suspect) == Element::tensor;
-    finding.fixes = {{advice.keep, advice.code_to_keep, suspect.bytes, suspect.per_iteration,
-                      is_tensor ? append_value_diff(context.trace(), finding.stack, expression) : std::string(), true},
+    Fix keep{advice.keep, advice.code_to_keep, suspect.bytes, suspect.per_iteration, advice.diff_to_keep, true};
+    if (advice.keeps_elements) {
+        fit_to_storing_line(keep, context, filled_container(suspect), contents.library, words);
+    }
+    if (is_cycle(*suspect.referrer) && !filled_container(suspect)) {
+        finding.fixes = fixes_of_cycles(context, suspect, words);
+        return finding;
+    }
+    finding.fixes = {std::move(keep),
                      {advice.release, advice.code_to_release, suspect.bytes, suspect.per_iteration, {}, true}};
     return finding;
 }

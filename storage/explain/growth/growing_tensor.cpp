@@ -6,8 +6,11 @@
 #include "storage/base/units.h"
 #include "storage/explain/experiments.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/gpu_library.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/python_code.h"
 #include "storage/explain/reserved_growth.h"
+#include "storage/explain/suggested_change.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -105,6 +108,41 @@ std::string title_of(const LeakSuspect& suspect, const Finding& finding, const W
                                     : words("{referrer} becomes larger by {bytes} {each}", referrer, bytes, each);
 }
 
+/// Returns what the program calls the tensor: by its referrer, or by the line that makes it anew.
+std::string name_of_tensor(const AnalysisContext& context, const LeakSuspect& suspect) {
+    const std::string assigned = assigned_variable(context.trace(), suspect.sites.front()->stack);
+    return !assigned.empty()  ? assigned
+           : suspect.referrer ? referrer_expression(context.graph()->tables(), *suspect.referrer)
+                              : "history";
+}
+
+/// Returns the code that is joined in `history = torch.cat([history, new])`, the line that makes the tensor anew; "new"
+/// for other lines.
+std::string joined_part(const Trace& trace, StackId stack, const std::string& name) {
+    const auto line = source_place(trace, trace.stacks.site(stack));
+    const std::string beginning = fmt::format("{0} = torch.cat([{0}, ", name);
+    const std::string_view code = line ? python_code::code_of(line->text) : std::string_view();
+    const std::string_view rest = code.starts_with(beginning) ? code.substr(beginning.size()) : std::string_view();
+    const std::string_view part = rest.substr(0, rest.find(']'));
+    return python_code::is_operand(part) ? std::string(part) : "new";
+}
+
+std::vector<Fix> fixes(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    const StackId stack = suspect.sites.front()->stack;
+    const std::string name = name_of_tensor(context, suspect), part = joined_part(context.trace(), stack, name);
+    const std::string place = part == "new" ? "" : "  # " + line_of(context.trace(), stack);
+    return {{words("Start anew when the data was used, for example at each epoch; or keep only the last ones."),
+             fmt::format("{0} = torch.cat([{0}, {1}])[-limit:]{2}", name, part, place), suspect.bytes,
+             suspect.per_iteration},
+            {words("Or collect the data in host memory."),
+             fmt::format("{0} = torch.cat([{0}.cpu(), {1}]){2}", name, host_copy_of(GpuLibrary::pytorch, part), place),
+             suspect.bytes, suspect.per_iteration},
+            {words("If the final size is known: allocate once, and write into it."),
+             fmt::format("{}[start:end] = {}", name, part),
+             {},
+             {}}};
+}
+
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
     if (suspect.growth != Growth::of_size) {
         return std::nullopt;
@@ -129,17 +167,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         is_one ? words("While one is copied into the other both exist, so the peak grows by twice that amount. Each "
                        "new tensor needs a larger gap than the old one left, so free gaps accumulate as well.")
                : words("Each new tensor needs a larger gap than the old one left, so free gaps accumulate as well.")};
-    const std::string name =
-        suspect.referrer ? referrer_expression(context.graph()->tables(), *suspect.referrer) : std::string("history");
-    finding.fixes = {
-        {words("Start anew when the data was used, for example at each epoch; or keep only the last ones."),
-         fmt::format("{0} = torch.cat([{0}, new])[-limit:]", name), suspect.bytes, suspect.per_iteration},
-        {words("Or collect the data in host memory."), fmt::format("{0} = torch.cat([{0}, new.detach().cpu()])", name),
-         suspect.bytes, suspect.per_iteration},
-        {words("If the final size is known: allocate once, and write into it."),
-         fmt::format("{}[start:end] = new", name),
-         {},
-         {}}};
+    finding.fixes = fixes(context, suspect, words);
     add_reserved(finding, context, suspect, words);
     return finding;
 }

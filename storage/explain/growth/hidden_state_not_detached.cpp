@@ -71,7 +71,8 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
                                        link->earlier));
     const std::string variable = name.empty() ? "hidden" : name;
     finding.fixes = {{words("Cut the graph between iterations: detach the tensor that is passed on."),
-                      fmt::format("{0} = {0}.detach()", variable), suspect.bytes, suspect.per_iteration}};
+                      fmt::format("{0} = {0}.detach()", variable), suspect.bytes, suspect.per_iteration,
+                      detach_before_diff(context.trace(), nodes.stack[link->earlier], variable)}};
     return finding;
 }
 

@@ -3,6 +3,7 @@
 
 // #6: a hook refers to a tensor whose graph refers to the hook.
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/suggested_change.h"
 #include "storage/text/referrer_words.h"
 #include "storage/trace/stack_search.h"
 
@@ -55,6 +56,26 @@ std::vector<Fix> fixes_of_method(const GraphTables& tables, const LeakSuspect& s
              (leads_to_graph ? path + " = None\n" : "") + "handle.remove()", suspect.bytes, suspect.per_iteration}};
 }
 
+/// Returns whether a library registered the hook, which the program cannot change.
+bool is_in_library(const AnalysisContext& context, const Retention& retention) {
+    const StackTable& stacks = context.trace().stacks;
+    const PathLink* hook = retention.hook ? hook_on_cycle(*retention.hook) : nullptr;
+    const std::string_view file = hook ? context.graph()->text(hook->file) : std::string_view();
+    FrameId id = 0;
+    while (id < stacks.frame_count() && (file.empty() || stacks.string(stacks.frame(id).file) != file)) {
+        ++id;
+    }
+    return id < stacks.frame_count() && stacks.role(id) == FrameRole::library;
+}
+
+/// Returns the fix for graphs that no backward pass uses.
+Fix fix_without_graph(const AnalysisContext& context, const LeakSuspect& suspect, StackId stack, const Words& words) {
+    return {words("The hook is registered by a library, and no backward pass used these graphs: compute the results "
+                  "without graphs. If they are needed, look for a newer version of the library."),
+            "with torch.no_grad():\n    output = model(inputs)", suspect.bytes, suspect.per_iteration,
+            disable_gradients_diff(context, stack, "torch.no_grad()")};
+}
+
 std::string text_of_cycle(const std::string& path, const Words& words) {
     return path.empty() ? words(
                               "The tensors are reachable only through a Python object that C++ refers to, such as the "
@@ -85,6 +106,10 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         path = path_from_method(tables, *retention.hook);
     }
     finding.text = {text_of_cycle(path, words), retained_so_far(suspect, words)};
+    if (is_in_library(context, retention) && retention.root_state == NodeState::never_executed) {
+        finding.fixes = {fix_without_graph(context, suspect, finding.stack, words)};
+        return finding;
+    }
     finding.fixes = retention.hook && !path.empty() ? fixes_of_method(context.graph()->tables(), suspect, path, words)
                                                     : fixes_of_function(suspect, words);
     return finding;

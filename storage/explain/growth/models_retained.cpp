@@ -5,15 +5,18 @@
 #include <algorithm>
 
 #include "storage/base/units.h"
+#include "storage/explain/exception_fixes.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/growth/model_parts.h"
 #include "storage/explain/growth/model_referrer.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/growth/uncollected_cycles.h"
 #include "storage/explain/library_advice.h"
+#include "storage/explain/program_blocks.h"
 #include "storage/explain/registries.h"
 #include "storage/text/referrer_words.h"
 #include "storage/trace/optimizer_spans.h"
+#include "storage/trace/stack_search.h"
 
 namespace tidemark {
 namespace {
@@ -74,10 +77,24 @@ std::string cached_method(const GraphTables& tables, const ReferrerGroup& paths)
                                                      : std::string();
 }
 
+/// Returns "`Net.bias` (net.py:31)"; without the line if it is unknown.
+std::string words_of_method(const Trace& trace, const std::string& method) {
+    std::vector<SourcePlace> lines = definitions_of(trace, plain_name(method));
+    std::erase_if(lines, [&](const SourcePlace& line) { return !is_method_of(method, class_around(trace, line)); });
+    return lines.size() == 1 ? fmt::format("`{}` ({})", method, name_of(lines.front())) : fmt::format("`{}`", method);
+}
+
+/// Returns the bytes of the models without the newest one, if the loop that makes them goes on: it is in use.
+int64_t bytes_of_unused(const AnalysisContext& context, const LeakSuspect& suspect, int64_t models) {
+    return explained_time(context) == ExplainedTime::end_of_iteration ? suspect.bytes - suspect.bytes / models
+                                                                      : suspect.bytes;
+}
+
 std::vector<Fix> fixes_of_models(const AnalysisContext& context, const LeakSuspect& suspect, const ReferrerGroup& paths,
-                                 const Words& words) {
+                                 int64_t models, const Words& words) {
+    const int64_t bytes = bytes_of_unused(context, suspect, models);
     const auto of_suspect = [&](Fix fix) {
-        fix.bytes = suspect.bytes;
+        fix.bytes = bytes;
         fix.per_iteration = suspect.per_iteration;
         return fix;
     };
@@ -85,16 +102,16 @@ std::vector<Fix> fixes_of_models(const AnalysisContext& context, const LeakSuspe
         return {of_suspect(std::move(*fix))};
     }
     if (const std::string method = cached_method(context.graph()->tables(), paths); !method.empty()) {
-        const auto name = with("method", "`" + method + "`");
+        const auto name = with("method", words_of_method(context.trace(), method));
         return {{words("`functools.lru_cache` on the method {method} retains `self`. Cache on the instance, or cache a "
                        "function that does not take the model.",
                        name),
-                 "", suspect.bytes, suspect.per_iteration},
+                 "", bytes, suspect.per_iteration},
                 {words("Or clear the cache of {method} when a model is no longer in use.", name),
-                 method + ".cache_clear()", suspect.bytes, suspect.per_iteration}};
+                 method + ".cache_clear()", bytes, suspect.per_iteration}};
     }
-    const Fix release{words("Release the model when it is no longer in use: remove what refers to it."), "",
-                      suspect.bytes, suspect.per_iteration};
+    const Fix release{words("Release the model when it is no longer in use: remove what refers to it."), "", bytes,
+                      suspect.per_iteration};
     // Other parameters of the models may have been found by another path.
     if (std::optional<Fix> fix =
             library_fix_of_path(context.trace(), context.graph()->tables(), words, paths.links, Growth::of_count)) {
@@ -103,7 +120,7 @@ std::vector<Fix> fixes_of_models(const AnalysisContext& context, const LeakSuspe
     return {release,
             {words("If a cache of a method refers to it: `functools.lru_cache` on a method retains `self`. "
                    "Cache on the instance, or cache a function that does not take the model."),
-             "", suspect.bytes, suspect.per_iteration}};
+             "", bytes, suspect.per_iteration}};
 }
 
 /// Returns whether one optimizer retains them: it keeps the parameters that were replaced, not models. A list of
@@ -167,11 +184,12 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
             words("Stored exceptions refer to them: an exception refers to its traceback, the "
                   "traceback to the frames of all functions on the way, and each frame to its "
                   "variables."));
-        finding.fixes = fixes_of_stored_exceptions(stored_exception(context.graph()->tables(), words, referrer->links),
-                                                   suspect.bytes, suspect.per_iteration, words);
+        finding.fixes = fixes_of_stored_exceptions(context.trace(),
+                                                   stored_exception(context.graph()->tables(), words, referrer->links),
+                                                   {finding.stack, suspect.bytes, suspect.per_iteration}, words);
         return finding;
     }
-    finding.fixes = fixes_of_models(context, suspect, paths, words);
+    finding.fixes = fixes_of_models(context, suspect, paths, parts.same_name, words);
     if (!referrer) {
         finding.unknowns = {words("What refers to the models was not found.")};
     }

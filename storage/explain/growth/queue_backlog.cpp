@@ -2,10 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A queue whose consumer is slower than its producer retains what waits.
+#include <algorithm>
+
 #include "storage/base/units.h"
 #include "storage/explain/finding_parts.h"
 #include "storage/explain/gpu_library.h"
+#include "storage/explain/growth/container_fixes.h"
 #include "storage/explain/growth/suspect_classifier.h"
+#include "storage/explain/suggested_change.h"
+#include "storage/explain/value_parts.h"
 #include "storage/text/referrer_words.h"
 
 namespace tidemark {
@@ -46,7 +51,50 @@ bool is_queue(const AnalysisContext& context, const LeakSuspect& suspect) {
     const GraphTables& tables = context.graph()->tables();
     const std::string& container = tables.texts[paths.links[*paths.varying].function];
     return is_of_queue_class(tables, paths.links[*paths.varying - 1]) || container == "SimpleQueue" ||
-           (container == "deque" && is_consumed(context, suspect));
+           (is_in_deque(tables, paths.links[*paths.varying]) && is_consumed(context, suspect));
+}
+
+/// Returns the links that name the queue, without those into the library's object.
+FilledContainer queue_of(const GraphTables& tables, const ReferrerGroup& paths, std::span<const PathLink> links) {
+    const size_t element = *paths.varying;
+    return {links, is_of_queue_class(tables, paths.links[element - 1]) ? element - 1 : element, element};
+}
+
+/// Returns whether the queue is an object of Python's libraries, not a bare container.
+bool is_in_object(const FilledContainer& queue) { return queue.end < queue.element; }
+
+/// Returns the fix that limits the queue: the change of the line that creates it or, if that is unknown, its name.
+Fix fix_of_limit(const AnalysisContext& context, const FilledContainer& queue, const LeakSuspect& suspect,
+                 const Words& words) {
+    constexpr int64_t limit = 4;
+    const std::vector<ValuePart> parts = parts_behind(context, queue.path.first(queue.end), queue.element + 1);
+    const int64_t waiting = suspect.count / std::max<int64_t>(1, static_cast<int64_t>(parts.size()));
+    const int64_t freed = waiting > limit ? suspect.bytes - suspect.bytes / waiting * limit : 0;
+    Fix fix{words("Limit the queue: with maxsize, the producer waits for the consumer."), "queue.Queue(maxsize=4)",
+            freed, suspect.per_iteration};
+    const auto name = container_of(context.graph()->tables(), queue.path.first(queue.end));
+    const auto lines = name ? lines_that_assign(context.trace(), *name) : std::vector<ContainerLine>();
+    if (lines.size() == 1) {
+        fix.diff = limit_queue_diff(context.trace(), lines.front().place, limit);
+    }
+    if (is_in_object(queue)) {
+        const std::vector<PathLink> links(queue.path.begin(), queue.path.end());
+        fix.code = fmt::format("{} = {}", object_expression(context.graph()->tables(), links, queue.end), fix.code);
+    }
+    return fix;
+}
+
+std::vector<Fix> fixes(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
+    const GpuLibrary library =
+        context.has_pytorch() ? GpuLibrary::pytorch : gpu_library_of(context.trace(), suspect.sites.front()->stack);
+    const std::string copy = host_copy_of(library, library == GpuLibrary::pytorch ? "tensor" : "array");
+    const FilledContainer queue = queue_of(context.graph()->tables(), suspect.paths, suspect.referrer->links);
+    Fix put{words("Or put values in host memory into the queue."),
+            copy.empty() ? copy : fmt::format("queue.put({})", copy), suspect.bytes, suspect.per_iteration};
+    fit_to_storing_line(put, context, queue, library, words);
+    return {fix_of_limit(context, queue, suspect, words),
+            std::move(put),
+            {words("Or make the consumer faster: several workers, or several elements at once."), "", {}, {}}};
 }
 
 std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {
@@ -61,14 +109,7 @@ std::optional<Finding> classify(const AnalysisContext& context, const LeakSuspec
         words("The consumer of the queue is slower than its producer, and no limit stops the producer: what "
               "nobody has taken out yet stays on the GPU."),
         retained_so_far(suspect, words)};
-    const std::string copy = context.has_pytorch()
-                                 ? host_copy_of(GpuLibrary::pytorch, "tensor")
-                                 : host_copy_of(gpu_library_of(context.trace(), finding.stack), "array");
-    const std::string put = copy.empty() ? copy : fmt::format("queue.put({})", copy);
-    finding.fixes = {{words("Limit the queue: with maxsize, the producer waits for the consumer."),
-                      "queue.Queue(maxsize=4)", suspect.bytes, suspect.per_iteration},
-                     {words("Or put values in host memory into the queue."), put, suspect.bytes, suspect.per_iteration},
-                     {words("Or make the consumer faster: several workers, or several elements at once."), "", {}, {}}};
+    finding.fixes = fixes(context, suspect, words);
     return finding;
 }
 

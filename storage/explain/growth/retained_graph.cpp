@@ -8,6 +8,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/derivative_graphs.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/growth/container_fixes.h"
 #include "storage/explain/growth/suspect_classifier.h"
 #include "storage/explain/suggested_change.h"
 #include "storage/text/referrer_words.h"
@@ -64,7 +65,7 @@ std::vector<Fix> fixes(const AnalysisContext& context, const LeakSuspect& suspec
         detach.text = words("Or store the value in {referrer} without its graph: detach it first.",
                             with("referrer", "`" + expression + "`"));
         detach.code = fmt::format("{}.append(output.detach().cpu())", expression);
-        detach.diff = append_value_diff(context.trace(), suspect.sites.front()->stack, expression);
+        fit_to_graph_containers(detach, context, suspect, words);
     }
     return {std::move(drop), std::move(detach)};
 }

@@ -133,25 +133,18 @@ std::string retained_so_far(const LeakSuspect& suspect, const Words& words) {
                  with("bytes", format_bytes(suspect.per_iteration)), with("total", format_bytes(suspect.bytes)));
 }
 
+size_t position_of_element(const LeakSuspect& suspect) {
+    const std::vector<PathLink>& links = suspect.referrer->links;
+    const bool is_known = suspect.paths.is_growth && suspect.paths.varying && *suspect.paths.varying < links.size();
+    return is_known ? *suspect.paths.varying : container_end(links);
+}
+
 bool are_numbers(const AnalysisContext& context, const LeakSuspect& suspect) {
     constexpr uint64_t largest_number = 8;  ///< bytes of a double
     const std::vector<uint64_t>& requested = context.device().allocations.requested;
     return !suspect.allocations.empty() &&
            std::all_of(suspect.allocations.begin(), suspect.allocations.end(),
                        [&](AllocationIndex a) { return requested[a] <= largest_number; });
-}
-
-std::vector<Fix> fixes_of_stored_exceptions(const StoredException& stored, int64_t bytes,
-                                            std::optional<int64_t> per_iteration, const Words& words) {
-    const std::string name = stored.expression.empty() ? "failed" : stored.expression;
-    const auto code = [&](std::string_view value) {
-        return stored.element == PathLinkKind::unknown ? fmt::format("{} = {}", name, value)
-               : stored.element == PathLinkKind::item  ? fmt::format("{}[key] = {}", name, value)
-                                                       : fmt::format("{}.append({})", name, value);
-    };
-    return {{words("Store only the text of the message."), code("str(error)"), bytes, per_iteration},
-            {words("Or remove the traceback before the exception is stored."), code("error.with_traceback(None)"),
-             bytes, per_iteration}};
 }
 
 Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words) {

@@ -11,7 +11,6 @@
 
 #include "storage/explain/analysis_context.h"
 #include "storage/explain/finding.h"
-#include "storage/text/referrer_words.h"
 #include "storage/text/words.h"
 
 namespace tidemark {
@@ -42,13 +41,13 @@ std::optional<Finding> classify_suspect(const AnalysisContext& context, const Le
 /// iteration).
 Finding suspect_finding(const AnalysisContext& context, const LeakSuspect& suspect, const Words& words);
 
-/// Returns what to store instead of the exceptions whose frames retain the suspect.
-std::vector<Fix> fixes_of_stored_exceptions(const StoredException& stored, int64_t bytes,
-                                            std::optional<int64_t> per_iteration, const Words& words);
-
 /// Returns "Every iteration retains another 8.00 KiB: 480 KiB so far." If the memory grows in some iterations only,
 /// add_rises() says when, and this sentence does not.
 std::string retained_so_far(const LeakSuspect& suspect, const Words& words);
+/// Returns the position of the link into the container that fills; the number of links if there is none. Requires a
+/// referrer.
+size_t position_of_element(const LeakSuspect& suspect);
+
 /// Returns whether each tensor of the suspect has one element, as item() requires.
 bool are_numbers(const AnalysisContext& context, const LeakSuspect& suspect);
 

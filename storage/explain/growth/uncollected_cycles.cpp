@@ -7,6 +7,9 @@
 
 #include <algorithm>
 
+#include "storage/explain/exception_fixes.h"
+#include "storage/explain/suggested_change.h"
+
 namespace tidemark {
 namespace {
 
@@ -81,10 +84,15 @@ std::vector<Fix> fixes_of_cycles(const AnalysisContext& context, const LeakSuspe
             {words("Break the cycle: the nested function {function} calls itself, so it refers to itself. Clear its "
                    "name when the work is done, or define it outside of the function.",
                    with("function", "`" + function + "`")),
-             fmt::format("result = {0}(...)\n{0} = None", function), suspect.bytes, suspect.per_iteration},
+             fmt::format("result = {0}(...)\n{0} = None", function), suspect.bytes, suspect.per_iteration,
+             clear_function_diff(context.trace(), function)},
             std::move(collect)};
     }
     if (suspect.referrer && !exception_of_cycle(context.graph()->tables(), *suspect.referrer).empty()) {
+        const RetainedByExceptions retained{suspect.sites.front()->stack, suspect.bytes, suspect.per_iteration};
+        if (std::optional<Fix> fix = fix_of_handler(context.trace(), retained, words)) {
+            return {std::move(*fix), std::move(collect)};
+        }
         return {{words("Delete the variable that refers to the exception when it has been handled. Python does so for "
                        "the name after `as`, but not for another one."),
                  "except Exception as error:\n    problem = str(error)  # not the exception itself", suspect.bytes,
