@@ -15,6 +15,7 @@
 
 #include "gui/model/file_name.h"
 #include "gui/model/text.h"
+#include "gui/widgets/code_table.h"
 #include "gui/widgets/severity_mark.h"
 #include "gui/widgets/text_block.h"
 #include "storage/report/job_report.h"
@@ -28,6 +29,15 @@ constexpr auto select_link = "select:";  ///< the number of a finding
 constexpr auto open_link = "open:";      ///< the position of a process
 
 QString paragraph(const QString& html) { return QStringLiteral("<p>%1</p>").arg(html); }
+
+QString code_of_fix(const FixTexts& fix) {
+    if (!fix.diff.empty()) {
+        return diff_table(fix.diff);
+    }
+    return fix.code.empty() ? QString()
+                            : QStringLiteral("<pre style='white-space:pre-wrap'>%1</pre>")
+                                  .arg(lines_to_qstring(fix.code).toHtmlEscaped());
+}
 
 QString finding_html(const ExplainedJob& explained, size_t number, const Theme& theme) {
     const JobFinding& finding = explained.explanation.findings[number];
@@ -45,11 +55,9 @@ QString finding_html(const ExplainedJob& explained, size_t number, const Theme& 
     for (const std::string& sentences : finding.text) {
         html += paragraph(rich_text(to_qstring(sentences)));
     }
-    if (!finding.fix.empty()) {
-        html += paragraph(JobView::tr("<b>Fix:</b> %1").arg(rich_text(to_qstring(finding.fix))));
-        html += finding.code.empty() ? QString()
-                                     : QStringLiteral("<pre style='white-space:pre-wrap'>%1</pre>")
-                                           .arg(lines_to_qstring(finding.code).toHtmlEscaped());
+    if (!finding.fix.text.empty()) {
+        html += paragraph(JobView::tr("<b>Fix:</b> %1").arg(rich_text(to_qstring(finding.fix.text))));
+        html += code_of_fix(finding.fix);
     }
     const size_t member = finding.members.front();
     return html +

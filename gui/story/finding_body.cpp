@@ -27,22 +27,6 @@ namespace {
 constexpr int gap = 4;
 }
 
-namespace {
-
-QString diff_rows(const std::string& diff) {
-    const Theme theme = Theme::current();
-    QString rows;
-    for (const DiffLine& line : brief_diff_lines(diff)) {
-        const QColor color = line.part == DiffPart::added     ? severity_color(theme, Severity::pattern)
-                             : line.part == DiffPart::removed ? severity_color(theme, Severity::leak)
-                                                              : theme.faint_text;
-        rows += QStringLiteral("<tr>%1</tr>").arg(code_cell(to_qstring(line.text).toHtmlEscaped(), color));
-    }
-    return rows;
-}
-
-}  // namespace
-
 QString fix_text(const Fix& fix) {
     const QString text = to_qstring(fix.text);
     const std::string& code = fix.diff.empty() ? fix.code : fix.diff;
@@ -167,7 +151,7 @@ void FindingBody::add_fix(const Explained& explained, const Finding& finding, co
     row->addWidget(copy, 0, Qt::AlignTop);
     column_->addLayout(row);
     if (!fix.diff.empty()) {
-        add_text(tr("Change of the source"), code_table(diff_rows(fix.diff)));
+        add_text(tr("Change of the source"), diff_table(fix.diff));
     } else if (!fix.code.empty()) {
         add_text(
             tr("Code"),

@@ -5,6 +5,7 @@
 
 #include "gui/model/palette.h"
 #include "gui/model/text.h"
+#include "gui/widgets/severity_mark.h"
 #include "storage/report/code_block.h"
 
 namespace tidemark::gui {
@@ -30,6 +31,18 @@ QString source_table(const SourceExcerpt& excerpt) {
                 .arg(line.is_marked ? QStringLiteral(" bgcolor=\"%1\"").arg(theme.plot_background.name()) : QString(),
                      code_cell(to_qstring((line.is_marked ? ">" : " ") + line.number), theme.faint_text),
                      code_cell(line.is_marked ? QStringLiteral("<b>%1</b>").arg(text) : text, theme.text));
+    }
+    return code_table(rows);
+}
+
+QString diff_table(const std::string& diff) {
+    const Theme theme = Theme::current();
+    QString rows;
+    for (const DiffLine& line : brief_diff_lines(diff)) {
+        const QColor color = line.part == DiffPart::added     ? severity_color(theme, Severity::pattern)
+                             : line.part == DiffPart::removed ? severity_color(theme, Severity::leak)
+                                                              : theme.faint_text;
+        rows += QStringLiteral("<tr>%1</tr>").arg(code_cell(to_qstring(line.text).toHtmlEscaped(), color));
     }
     return code_table(rows);
 }

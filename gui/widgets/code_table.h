@@ -6,6 +6,7 @@
 
 #include <QColor>
 #include <QString>
+#include <string>
 
 #include "storage/trace/source_text.h"
 
@@ -17,5 +18,7 @@ QString code_cell(const QString& html, const QColor& color);
 QString code_table(const QString& rows);
 /// Returns the lines with their numbers; the one that is meant is marked.
 QString source_table(const SourceExcerpt& excerpt);
+/// Returns the lines of a unified diff.
+QString diff_table(const std::string& diff);
 
 }  // namespace tidemark::gui

@@ -35,7 +35,7 @@ struct JobFinding {
     std::string title;            ///< one line
     std::vector<std::string> text;
     std::string line, referrer;  ///< as in FindingSummary
-    std::string fix, code;
+    FixTexts fix;
     int64_t bytes = 0;                     ///< of one rank: more than the others, or of the finding
     std::optional<int64_t> per_iteration;  ///< of one rank
     std::optional<FindingKind> of_trace;   ///< the finding of the members' traces that it repeats

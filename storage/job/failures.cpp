@@ -57,7 +57,6 @@ JobFinding out_of_memory(const RankSet& ranks, size_t i) {
             const FindingTexts& texts = texts_in(of_trace, words);
             finding.text.push_back(texts.detail);
             finding.fix = texts.fix;
-            finding.code = texts.code;
             finding.of_trace = of_trace.kind;
         }
     }

@@ -88,7 +88,6 @@ void add_leak(JobFinding& finding, const FindingSummary& leak, const Words& word
     finding.of_trace = leak.kind;
     finding.text.push_back(texts.detail);
     finding.fix = texts.fix;
-    finding.code = texts.code;
 }
 
 /// Ranks that differ by the same line.
@@ -168,7 +167,8 @@ void add_uneven_batches(JobFinding& finding, const RankSet& ranks, const std::ve
                   with("line", finding.line), with("others", others_phrase(ranks, some, usual)),
                   with("factor", fmt::format("{:.1f}", *factor)),
                   with("ranks", ranks_phrase(ranks.job(), finding.members, words))));
-        finding.fix = words("Distribute long samples evenly, so that the batches of all ranks need about the same.");
+        finding.fix.text =
+            words("Distribute long samples evenly, so that the batches of all ranks need about the same.");
     }
 }
 
@@ -243,7 +243,7 @@ JobFinding stages(const RankSet& ranks) {
         finding.line = differences.front().site->line;
         finding.text.push_back(sites_sentence(differences, finding.bytes, words));
     }
-    finding.fix = words("Move layers from this stage to the others, or give it fewer microbatches in flight.");
+    finding.fix.text = words("Move layers from this stage to the others, or give it fewer microbatches in flight.");
     return finding;
 }
 

@@ -46,7 +46,7 @@ JobFinding late_free(const RankSet& ranks, size_t late, const SiteMemory& site, 
         "The memory lives for {time} there. {n} ranks free it in less than half of the time, before their peaks. At "
         "the peak of {rank} it is still allocated.",
         with("time", format_duration(site.median_lifetime)), with("rank", name)));
-    finding.fix = words("Free it where the other ranks do.");
+    finding.fix.text = words("Free it where the other ranks do.");
     return finding;
 }
 

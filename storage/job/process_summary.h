@@ -25,10 +25,16 @@ struct SiteMemory {
     int64_t median_lifetime = 0;  ///< ns, of those that were freed; 0: none was
 };
 
+/// The first fix of a finding, as in Fix.
+struct FixTexts {
+    std::string text, code, diff;
+};
+
 /// The sentences of a finding in one language.
 struct FindingTexts {
-    std::string title, detail, fix, code;
+    std::string title, detail;
     std::string referrer;  ///< as in Finding
+    FixTexts fix;
 };
 constexpr size_t language_count = 2;  ///< of Language
 

@@ -4,6 +4,7 @@
 // The findings of the ranks' own traces: once for all ranks that have them.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "storage/base/units.h"
 #include "storage/job/rank_set.h"
@@ -13,23 +14,42 @@ namespace {
 
 /// The same finding of several ranks.
 struct Same {
-    std::vector<size_t> ranks;
-    std::vector<const FindingSummary*> findings;  ///< in their order
+    std::vector<size_t> ranks;  ///< the first one's finding says most
+    std::vector<const FindingSummary*> findings;
 };
 
-/// Findings are the same if they have the same kind and line.
-using SameFindings = std::map<std::pair<FindingKind, std::string>, Same>;
+/// Findings are the same if they have the same kind and line. A line that grows is one, whatever a rank's scans found
+/// of its referrers: then it has no kind.
+using SameFindings = std::map<std::pair<std::optional<FindingKind>, std::string>, Same>;
+
+std::optional<FindingKind> kind_to_compare(const FindingSummary& finding) {
+    const bool is_growing_line = finding.is_gpu_leak && !finding.is_slow && !finding.line.empty();
+    return is_growing_line ? std::nullopt : std::optional(finding.kind);
+}
+
+void put_first_what_has_a_referrer(Same& same, const Words& words) {
+    const auto named = std::find_if(same.findings.begin(), same.findings.end(),
+                                    [&](const auto* finding) { return !texts_in(*finding, words).referrer.empty(); });
+    if (named != same.findings.end()) {
+        const auto rank = same.ranks.begin() + (named - same.findings.begin());
+        std::rotate(same.findings.begin(), named, named + 1);
+        std::rotate(same.ranks.begin(), rank, rank + 1);
+    }
+}
 
 SameFindings group(const RankSet& ranks) {
     SameFindings groups;
     for (size_t i = 0; i < ranks.size(); ++i) {
         for (const FindingSummary& finding : ranks.device(i).findings) {
-            Same& same = groups[{finding.kind, finding.line}];
+            Same& same = groups[{kind_to_compare(finding), finding.line}];
             if (same.ranks.empty() || same.ranks.back() != i) {
                 same.ranks.push_back(i);
                 same.findings.push_back(&finding);
             }
         }
+    }
+    for (auto& [key, same] : groups) {
+        put_first_what_has_a_referrer(same, ranks.words());
     }
     return groups;
 }
@@ -85,7 +105,6 @@ JobFinding finding_of(const RankSet& ranks, const Same& same) {
         finding.text.push_back(bytes_sentence(same, words));
     }
     finding.fix = texts.fix;
-    finding.code = texts.code;
     return finding;
 }
 

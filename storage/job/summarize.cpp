@@ -133,10 +133,10 @@ FindingSummary summary_of(const Finding& finding) {
 }
 
 FindingTexts texts_of(const Finding& finding) {
-    FindingTexts texts{finding.title, finding.text.empty() ? "" : finding.text.front(), {}, {}, finding.referrer};
+    FindingTexts texts{finding.title, finding.text.empty() ? "" : finding.text.front(), finding.referrer, {}};
     if (!finding.fixes.empty()) {
-        texts.fix = finding.fixes.front().text;
-        texts.code = finding.fixes.front().code;
+        const Fix& fix = finding.fixes.front();
+        texts.fix = {fix.text, fix.code, fix.diff};
     }
     return texts;
 }

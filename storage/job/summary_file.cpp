@@ -29,7 +29,7 @@ using nlohmann::json;
 namespace {
 
 /// Of this file. Others are not read: the summaries are made again.
-constexpr int summary_version = 3;
+constexpr int summary_version = 4;
 constexpr int64_t most_summary_bytes = 4 << 20;
 
 /// Returns the enumerator of which `word_of` returns the word.
@@ -60,7 +60,8 @@ void from_json(const json& j, Category& category) { category = category_from_nam
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(JobPlace, rank, local_rank, world_size, node, role)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SiteMemory, line, category, at_peak, at_end, allocated, median_lifetime)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FindingTexts, title, detail, fix, code, referrer)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FixTexts, text, code, diff)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FindingTexts, title, detail, referrer, fix)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FindingSummary, kind, severity, bytes, per_iteration, line, is_gpu_leak, is_slow,
                                    texts)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ComponentMemory, kind, name, bytes)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "storage/report/html_parts.h"
+#include "storage/report/code_block.h"
 
 #include <fmt/format.h>
 
@@ -89,6 +90,19 @@ std::string html_fragment(const std::string& body) {
     }
     return fmt::format("<div class=\"tidemark\">\n<style>.tidemark {{padding: 0.5em 1em;\n{}}}</style>\n{}</div>\n",
                        style, body);
+}
+
+std::string code_of_fix(std::string_view code, std::string_view diff) {
+    if (diff.empty()) {
+        return code.empty() ? "" : fmt::format("<pre>{}</pre>", html_escaped_lines(code));
+    }
+    constexpr std::string_view classes[] = {"quiet", "removed", "added"};
+    std::string lines;
+    for (const DiffLine& line : diff_lines(diff)) {
+        lines += fmt::format("<span class=\"{}\">{}</span>\n", classes[static_cast<size_t>(line.part)],
+                             html_escaped(line.text));
+    }
+    return fmt::format("<pre>{}</pre>", lines);
 }
 
 }  // namespace tidemark

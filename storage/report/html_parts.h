@@ -20,6 +20,9 @@ std::string paragraphs(const std::vector<std::string>& texts);
 /// Returns a heading and its items; "" without items.
 std::string bullets(const std::string& heading, const std::vector<std::string>& items);
 
+/// Returns the diff of a fix, or its code if there is none; "" without both.
+std::string code_of_fix(std::string_view code, std::string_view diff);
+
 /// Returns the sentences of a summary, of which the first is the heading of the page.
 std::string summary_block(const std::vector<std::string>& sentences);
 

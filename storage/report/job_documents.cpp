@@ -67,8 +67,9 @@ ordered_json finding_json(const JobReportInput& reported, const JobFinding& find
             {"bytes", finding.bytes},
             {"per_iteration", or_null(finding.per_iteration)},
             {"finding", finding.of_trace ? ordered_json(finding_word(*finding.of_trace)) : ordered_json()},
-            {"fix", finding.fix},
-            {"code", finding.code}};
+            {"fix", finding.fix.text},
+            {"code", finding.fix.code},
+            {"diff", finding.fix.diff}};
 }
 
 ordered_json gpu_json(const JobReportInput& reported, const GpuTotal& gpu, const Words& words) {
@@ -128,10 +129,10 @@ std::string job_markdown(const JobReportInput& reported, const Words& words) {
         for (const std::string& sentences : finding.text) {
             text += markdown_escaped(sentences) + "\n\n";
         }
-        text += finding.fix.empty()
+        text += finding.fix.text.empty()
                     ? ""
-                    : fmt::format("**{}:** {}\n", words("Recommended fix"), markdown_escaped(finding.fix));
-        text += finding.code.empty() ? "" : fmt::format("\n```python\n{}\n```\n", finding.code);
+                    : fmt::format("**{}:** {}\n", words("Recommended fix"), markdown_escaped(finding.fix.text));
+        text += code_of_fix_in_markdown(finding.fix.code, finding.fix.diff);
     }
     for (const std::string& unknown : reported.explanation.unknowns) {
         text += fmt::format("\n- {}", markdown_escaped(unknown));

@@ -80,9 +80,9 @@ std::string finding_card(const JobReportInput& reported, const JobFinding& findi
         "<details class=\"finding {}\" open>\n<summary>{}<span class=\"severity {}\">{}</span>{}</summary>\n", severity,
         number, severity, html_escaped(severity_title(words, finding.severity)), marked_up(finding.title));
     card += facts(finding, words) + paragraphs(finding.text);
-    if (!finding.fix.empty()) {
-        card += bullets(words("Recommended fix"), {finding.fix});
-        card += finding.code.empty() ? "" : fmt::format("<pre>{}</pre>\n", html_escaped_lines(finding.code));
+    if (!finding.fix.text.empty()) {
+        card += bullets(words("Recommended fix"), {finding.fix.text});
+        card += code_of_fix(finding.fix.code, finding.fix.diff) + '\n';
     }
     const std::string command = "tidemark explain " + shell_word(reported.job.members[finding.members.front()].path);
     return card + fmt::format("<p class=\"quiet\">{} <code>{}</code></p>\n</details>\n", html_escaped(words("More:")),

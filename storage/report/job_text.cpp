@@ -77,12 +77,10 @@ private:
         for (const std::string& sentences : finding.text) {
             page_.paragraph(4, sentences);
         }
-        if (!finding.fix.empty()) {
+        if (!finding.fix.text.empty()) {
             page_.paragraph(4, words_("Recommended fix"), bold);
-            page_.labeled(6, "- ", no_color, finding.fix);
-            for (const std::string& line : split_lines(visible_lines(finding.code))) {
-                page_.raw(std::string(12, ' ') + page_.colored(green, line) + '\n');
-            }
+            page_.labeled(6, "- ", no_color, finding.fix.text);
+            page_.code_of_fix(finding.fix.code, finding.fix.diff);
         }
         page_.labeled(
             4, words_("More:") + " ", bold,

@@ -3,10 +3,13 @@
 
 #include "storage/report/markdown.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 
 #include "storage/base/utf8.h"
+#include "storage/report/layout.h"
 
 namespace tidemark {
 namespace {
@@ -49,6 +52,26 @@ std::string markdown_escaped(std::string_view text) {
         }
     }
     return result;
+}
+
+std::string fenced(std::string_view code, std::string_view language) {
+    const std::string lines = visible_lines(code);
+    std::string fence = "```";
+    while (lines.find(fence) != lines.npos) {
+        fence += '`';
+    }
+    std::string text = fmt::format("  {}{}\n", fence, language);
+    for (const std::string& line : split_lines(lines)) {
+        text += "  " + line + '\n';
+    }
+    return text + "  " + fence + '\n';
+}
+
+std::string code_of_fix_in_markdown(std::string_view code, std::string_view diff) {
+    if (code.empty() && diff.empty()) {
+        return {};
+    }
+    return '\n' + (diff.empty() ? fenced(code, "python") : fenced(diff, "diff")) + '\n';
 }
 
 }  // namespace tidemark

@@ -127,25 +127,12 @@ std::string source_block(const SourceExcerpt& excerpt, const SourceFigures& figu
     return lines.empty() ? "" : fmt::format("<pre class=\"source\">{}</pre>\n", lines);
 }
 
-std::string code_of_fix(const Fix& fix) {
-    if (fix.diff.empty()) {
-        return fix.code.empty() ? "" : fmt::format("<pre>{}</pre>", html_escaped_lines(fix.code));
-    }
-    constexpr std::string_view classes[] = {"quiet", "removed", "added"};
-    std::string lines;
-    for (const DiffLine& line : diff_lines(fix.diff)) {
-        lines += fmt::format("<span class=\"{}\">{}</span>\n", classes[static_cast<size_t>(line.part)],
-                             html_escaped(line.text));
-    }
-    return fmt::format("<pre>{}</pre>", lines);
-}
-
 std::string fix_list(const Finding& finding, const Words& words) {
     std::string items;
     for (const Fix& fix : finding.fixes) {
         items +=
             fmt::format("<li>{}{}</li>\n", marked_up(words.sentences({fix.text, gain_phrase(finding, fix, words)})),
-                        code_of_fix(fix));
+                        code_of_fix(fix.code, fix.diff));
     }
     return items.empty() ? ""
                          : fmt::format("<h4>{}</h4>\n<ul>\n{}</ul>\n", html_escaped(words("Recommended fix")), items);

@@ -14,20 +14,6 @@
 namespace tidemark {
 namespace {
 
-/// Returns the code inside a fence that no line of the code can end.
-std::string fenced(std::string_view code, std::string_view language) {
-    const std::string lines = visible_lines(code);
-    std::string fence = "```";
-    while (lines.find(fence) != lines.npos) {
-        fence += '`';
-    }
-    std::string text = fmt::format("  {}{}\n", fence, language);
-    for (const std::string& line : split_lines(lines)) {
-        text += "  " + line + '\n';
-    }
-    return text + "  " + fence + '\n';
-}
-
 /// Returns the lines with their numbers and an arrow at the one that is meant.
 std::string source_block(const SourceExcerpt& excerpt) {
     std::string code;
@@ -84,8 +70,7 @@ std::string fix_list(const Finding& finding, const Words& words) {
     std::string text = finding.fixes.empty() ? "" : fmt::format("\n**{}**\n\n", words("Recommended fix"));
     for (const Fix& fix : finding.fixes) {
         text += fmt::format("- {}\n", markdown_escaped(words.sentences({fix.text, gain_phrase(finding, fix, words)})));
-        text += fix.diff.empty() ? "" : '\n' + fenced(fix.diff, "diff") + '\n';
-        text += fix.code.empty() || !fix.diff.empty() ? "" : '\n' + fenced(fix.code, "python") + '\n';
+        text += code_of_fix_in_markdown(fix.code, fix.diff);
     }
     return text;
 }

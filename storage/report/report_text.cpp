@@ -42,7 +42,6 @@ private:
     void path(const Finding& finding);
     void evidence(const Finding& finding);
     void fixes(const Finding& finding);
-    void code(const Fix& fix);
 
     const ReportInput& reported_;
     const Words& words_;
@@ -175,20 +174,7 @@ void Page::fixes(const Finding& finding) {
     page_.paragraph(4, heading_of_fixes(finding, words_), bold);
     for (const Fix& fix : finding.fixes) {
         page_.labeled(6, "- ", no_color, words_.sentences({fix.text, gain_phrase(finding, fix, words_)}));
-        code(fix);
-    }
-}
-
-void Page::code(const Fix& fix) {
-    const std::string indent(12, ' ');
-    for (const DiffLine& line : diff_lines(fix.diff)) {
-        const std::string_view color = line.part == DiffPart::added     ? green
-                                       : line.part == DiffPart::removed ? red
-                                                                        : dim;
-        page_.raw(indent + page_.colored(color, line.text) + '\n');
-    }
-    for (const std::string& line : split_lines(fix.diff.empty() ? visible_lines(fix.code) : "")) {
-        page_.raw(indent + page_.colored(green, line) + '\n');
+        page_.code_of_fix(fix.code, fix.diff);
     }
 }
 

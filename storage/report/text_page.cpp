@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "storage/base/utf8.h"
+#include "storage/report/code_block.h"
 #include "storage/report/layout.h"
 
 namespace tidemark {
@@ -76,6 +77,19 @@ void TextPage::list(const std::string& title, const std::vector<std::string>& it
     heading(title);
     for (const std::string& item : items) {
         labeled(2, "- ", no_color, item);
+    }
+}
+
+void TextPage::code_of_fix(std::string_view code, std::string_view diff) {
+    const std::string indent(12, ' ');
+    for (const DiffLine& line : diff_lines(diff)) {
+        const std::string_view color = line.part == DiffPart::added     ? green
+                                       : line.part == DiffPart::removed ? red
+                                                                        : dim;
+        raw(indent + colored(color, line.text) + '\n');
+    }
+    for (const std::string& line : split_lines(diff.empty() ? visible_lines(code) : "")) {
+        raw(indent + colored(green, line) + '\n');
     }
 }
 

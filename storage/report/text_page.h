@@ -32,6 +32,8 @@ public:
     /// Writes a label and its text. Further lines are aligned with the first.
     void labeled(size_t indent, std::string_view label, std::string_view label_color, std::string_view text,
                  std::string_view color = no_color);
+    /// Writes the diff of a fix, or its code if there is none.
+    void code_of_fix(std::string_view code, std::string_view diff);
     /// Writes "1.20 GiB   43.1 %  ####   name". `of_total`: 0 to 1.
     void share_row(const std::string& bytes, double of_total, const std::string& name);
     /// Writes "1.20 GiB            name" below such rows.

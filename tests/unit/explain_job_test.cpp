@@ -42,8 +42,8 @@ FindingSummary leak(const std::string& line, const std::string& referrer, int64_
     finding.bytes = 10 * each;
     finding.per_iteration = each;
     finding.line = line;
-    finding.texts[0] = {"tensors accumulate in `board`", "The list retains them.", "Move them to the CPU.", "x.cpu()",
-                        referrer};
+    finding.texts[0] = {
+        "tensors accumulate in `board`", "The list retains them.", referrer, {"Move them to the CPU.", "x.cpu()", {}}};
     return finding;
 }
 
@@ -105,7 +105,7 @@ TEST(JobExplanation, TheRankThatGrowsIsNamedWithItsLineAndVariable) {
     EXPECT_EQ("rank 3 retains 80.0 MiB more than most other ranks: attribute `predicted` of `board`", finding.title);
     EXPECT_EQ("board.py:60 add", finding.line);
     EXPECT_EQ(8 * MiB, finding.per_iteration);
-    EXPECT_EQ("Move them to the CPU.", finding.fix);
+    EXPECT_EQ("Move them to the CPU.", finding.fix.text);
 }
 
 TEST(JobExplanation, OfTwoRanksTheOneWithLessIsUsual) {
@@ -115,6 +115,19 @@ TEST(JobExplanation, OfTwoRanksTheOneWithLessIsUsual) {
     ASSERT_EQ(1u, explanation.findings.size());
     EXPECT_EQ("rank 0 retains 80.0 MiB more than rank 1: board.py:60 add", explanation.findings.front().title);
     EXPECT_EQ(JobFindingKind::rank_imbalance, explanation.findings.front().kind);
+}
+
+TEST(JobExplanation, ALineThatGrowsIsOneFindingAlsoWhereNoScanFoundItsReferrer) {
+    Ranks ranks(2);
+    ranks[0].findings.push_back(leak("train.py:5 main", "", 1 * MiB));
+    ranks[0].findings.front().kind = FindingKind::unexplained_growth;
+    ranks[1].findings.push_back(leak("train.py:5 main", "`outputs`", 1 * MiB));
+    const JobExplanation explanation = ranks.explained();
+    ASSERT_EQ(1u, explanation.findings.size());
+    const JobFinding& finding = explanation.findings.front();
+    EXPECT_EQ(JobFindingKind::shared, finding.kind);
+    EXPECT_EQ("`outputs`", finding.referrer);
+    EXPECT_THAT(finding.members, ElementsAre(1, 0)) << "the first one is to be looked at";
 }
 
 TEST(JobExplanation, LargerBatchesAreNoWasteAndTheFactorIsSaid) {
@@ -137,7 +150,7 @@ TEST(JobExplanation, LargerBatchesAreNoWasteAndTheFactorIsSaid) {
     EXPECT_EQ(JobFindingKind::peak_imbalance, finding.kind);
     EXPECT_EQ("rank 1 needs 80.0 MiB more at its peak than rank 0", finding.title);
     EXPECT_THAT(finding.text.back(), HasSubstr("on rank 0, but 3.0 times as much on rank 1: its batches"));
-    EXPECT_FALSE(finding.fix.empty());
+    EXPECT_FALSE(finding.fix.text.empty());
     larger.median_lifetime = 4 * second;  // no step needs it that long
     EXPECT_EQ(JobFindingKind::rank_imbalance, ranks.explained().findings.front().kind);
 }

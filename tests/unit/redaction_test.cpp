@@ -457,13 +457,13 @@ TEST(Redaction, AttributesOfModulesMatchModulePaths) {
     label("Net.layers.3.weight as Shard(of=Anna)");
     redact(trace, all, &graph.tables);
     const auto written = [&](size_t l) { return graph.tables.texts[graph.tables.labels[l].name]; };
-    EXPECT_EQ(written(0), "exp_avg of module1.module2.3.weight as Shard(dim=0)");
-    EXPECT_EQ(written(1), "module1.module2.3.weight");
+    EXPECT_EQ(written(0), "exp_avg of module1.module2.3.module3 as Shard(dim=0)");
+    EXPECT_EQ(written(1), "module1.module2.3.module3");
     const std::vector<PathLink>& links = graph.tables.referrers[0].links;
     EXPECT_EQ(trace.origins[1].module, "module1.module2.3");
     EXPECT_EQ(graph.tables.texts[links[0].name], "variable1");
     EXPECT_EQ(graph.tables.texts[links[1].name], "module2 of module1");
-    EXPECT_EQ(graph.tables.texts[links[2].name], "3 of module3");
+    EXPECT_EQ(graph.tables.texts[links[2].name], "3 of module4");
 }
 
 /// A column that is added to the schema fails here until a rule decides what it may contain.

@@ -169,6 +169,21 @@ void remove_general_fixes(Finding& finding, const Fix& of_library, const LeakSus
     });
 }
 
+/// Takes the change of the program's own line from a general fix, if both store copies in host memory.
+void take_change_of_line(Fix& of_library, Finding& finding) {
+    constexpr std::string_view copies = ".cpu()";
+    if (!of_library.diff.empty() || of_library.code.find(copies) == std::string::npos) {
+        return;
+    }
+    const auto same = std::find_if(finding.fixes.begin(), finding.fixes.end(), [&](const Fix& fix) {
+        return fix.is_general && fix.diff.find(copies) != std::string::npos;
+    });
+    if (same != finding.fixes.end()) {
+        of_library.diff = std::move(same->diff);
+        finding.fixes.erase(same);
+    }
+}
+
 /// Adds the fix of the library that retains the memory, before the general ones, or instead of them if they would
 /// change the library. Hooks are the program's own.
 void add_library_fix(Finding& finding, const LeakSuspect& suspect, const AnalysisContext& context, const Words& words) {
@@ -185,6 +200,7 @@ void add_library_fix(Finding& finding, const LeakSuspect& suspect, const Analysi
             finding.fixes.clear();
         }
         remove_general_fixes(finding, *fix, suspect, context);
+        take_change_of_line(*fix, finding);
         finding.fixes.insert(finding.fixes.begin(), std::move(*fix));
     }
 }
