@@ -99,13 +99,30 @@ bool leads_into(const std::vector<PathLink>& links, const ReferrerGroup& cut) {
            std::equal(links.begin(), links.begin() + static_cast<std::ptrdiff_t>(length), cut.links.begin());
 }
 
-/// Returns whether the site's tensors are as large as ever, although its memory rises: there are more of them. Each
-/// iteration may free and make all of them anew, as hooks do that are registered again and again.
-bool has_more_tensors(const Site& site) {
+/// Returns the largest request of a stack among the allocations from one event to another.
+uint64_t largest_of(StackId stack, const Allocations& allocations, EventNumber from, EventNumber to) {
+    const auto& made = allocations.alloc_event;
+    auto at = std::lower_bound(made.begin(), made.end(), from);
+    uint64_t largest = 0;
+    for (; at != made.end() && *at < to; ++at) {
+        const auto a = static_cast<AllocationIndex>(at - made.begin());
+        largest = allocations.stack[a] == stack ? std::max(largest, allocations.requested[a]) : largest;
+    }
+    return largest;
+}
+
+/// Returns whether the site's tensors are no larger than in the first half of the iterations, although its memory
+/// rises: there are more of them. Each iteration may free and make all of them anew, as hooks do that are registered
+/// again and again, and as a metric copies all that it has collected before it exchanges it with other ranks.
+bool has_more_tensors(const Site& site, const DeviceHistory& device, const Iterations& iterations, EventNumber now) {
     constexpr double tolerance = 1.1;
-    const double size_now = static_cast<double>(site.bytes) / static_cast<double>(site.count);
-    const double size_ever = static_cast<double>(site.total_bytes) / static_cast<double>(site.total_count);
-    return site.count >= fewest_tensors && size_now <= tolerance * size_ever;
+    if (site.count < fewest_tensors || iterations.size() < 2) {
+        return false;
+    }
+    const EventNumber middle = iterations[iterations.size() / 2].first;
+    const auto before = static_cast<double>(largest_of(site.stack, device.allocations, iterations[0].first, middle));
+    const auto after = static_cast<double>(largest_of(site.stack, device.allocations, middle, now));
+    return after <= tolerance * before;
 }
 
 /// Returns whether the site's memory is a workspace. cuBLAS has one workspace per stream; library_workspace reports
@@ -188,7 +205,7 @@ private:
         if (is_of_many && has_stopped(site, device_, interval_.iterations, now_)) {
             return std::nullopt;
         }
-        if (is_of_many || has_more_tensors(site)) {
+        if (is_of_many || has_more_tensors(site, device_, interval_.iterations, now_)) {
             return Growth::of_count;
         }
         return is_growing_tensor(site, trace_, device_, interval_.iterations) ? std::optional(Growth::of_size)

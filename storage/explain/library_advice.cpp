@@ -403,11 +403,12 @@ void fit_to_program(Fix& fix, const Place& place, const Trace& trace, const Word
     if (place.change == Change::delete_adapter) {
         name_adapter(fix, trace, words, stack);
     }
-    if (!path) {
-        return;
-    }
-    if (place.change == Change::reset_metric) {
+    if (place.change == Change::reset_metric && path) {
         name_metric(fix, place, trace, *path);
+    } else if (place.change == Change::reset_metric) {
+        replace_first(fix.code, place.object, computed_metric(trace, stack));
+    } else if (!path) {
+        return;
     }
     // The code is a call of the object's method, or the assignment of its result.
     const std::string call = fix.code.substr(0, fix.code.find('('));

@@ -125,6 +125,21 @@ std::string variable_of_class(const Trace& trace, std::string_view type) {
     return is_operand(target) && target.find_first_of("([") == target.npos ? std::string(target) : std::string();
 }
 
+std::string computed_metric(const Trace& trace, StackId stack) {
+    constexpr std::string_view call = ".compute(";
+    const auto line = source_place(trace, trace.stacks.site(stack));
+    const size_t end = line ? line->text.find(call) : std::string_view::npos;
+    if (end == std::string_view::npos) {
+        return {};
+    }
+    size_t begin = end;
+    while (begin > 0 && (is_part_of_name(line->text[begin - 1]) || line->text[begin - 1] == '.')) {
+        --begin;
+    }
+    const std::string_view metric = line->text.substr(begin, end - begin);
+    return is_operand(metric) ? std::string(metric) : std::string();
+}
+
 std::string append_to_method_diff(const Trace& trace, std::string_view owner, std::string_view method,
                                   std::string_view code) {
     std::vector<SourcePlace> definitions = definitions_of(trace, method);

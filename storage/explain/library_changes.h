@@ -20,6 +20,10 @@ std::string reset_metric_diff(const Trace& trace, std::string_view metric);
 /// "" if it is unknown.
 std::string variable_of_class(const Trace& trace, std::string_view type);
 
+/// Returns what the stack's line calls the metric that it computes, "self.auc" of `self.log("auc", self.auc.compute())`;
+/// "" if it computes none.
+std::string computed_metric(const Trace& trace, StackId stack);
+
 /// Adds a line at the end of the method of the class.
 std::string append_to_method_diff(const Trace& trace, std::string_view owner, std::string_view method,
                                   std::string_view code);

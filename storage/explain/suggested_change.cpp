@@ -185,6 +185,22 @@ std::string limit_queue_diff(const Trace& trace, const SourcePlace& place, int64
     return replacing_diff(trace, place, {std::move(code)});
 }
 
+std::string load_on_host_diff(const Trace& trace, StackId stack) {
+    constexpr std::string_view call = "torch.load(", argument = "map_location";
+    const auto line = source_place(trace, trace.stacks.site(stack));
+    const size_t at = line ? line->text.find(call) : std::string_view::npos;
+    if (at == std::string_view::npos || line->text.find(call, at + 1) != std::string_view::npos) {
+        return {};
+    }
+    const size_t open = at + call.size() - 1;
+    const std::string_view brackets = line->text.substr(open, length_of_brackets(line->text.substr(open)));
+    if (brackets.size() < 3 || brackets.find(argument) != brackets.npos) {
+        return {};
+    }
+    const std::string_view last = brackets.substr(brackets.size() - 1);
+    return replacing_diff(trace, *line, last, ", map_location=\"cpu\")");
+}
+
 std::string detach_before_diff(const Trace& trace, StackId stack, std::string_view variable) {
     const FrameId site = trace.stacks.site(stack);
     const auto line = site == 0 ? std::nullopt : source_place(trace, site);

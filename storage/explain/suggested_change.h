@@ -30,6 +30,9 @@ std::string freeze_diff(const Trace& trace);
 /// Changes the only `queue.Queue()` in the line to `queue.Queue(maxsize=4)`.
 std::string limit_queue_diff(const Trace& trace, const SourcePlace& place, int64_t limit);
 
+/// Adds `map_location="cpu"` to the only `torch.load(path)` in the stack's line; "" if it has another `map_location`.
+std::string load_on_host_diff(const Trace& trace, StackId stack);
+
 /// Detaches `state` before the stack's line `state = f(x, state)`, so that each backward pass ends there. Returns "" if
 /// another line may give the variable a value that is no tensor: only one other line may, `state = torch.zeros(4)`.
 std::string detach_before_diff(const Trace& trace, StackId stack, std::string_view variable);

@@ -195,6 +195,15 @@ std::string ranks_phrase(const Job& job, const std::vector<size_t>& members, con
     }
     constexpr size_t most_runs = 4;
     std::vector<std::string> parts;
+    if (!job.members[members.front()].rank()) {
+        for (size_t i = 0; i < std::min(most_runs, members.size()); ++i) {
+            parts.push_back(member_name(job.members[members[i]], words));
+        }
+        return members.size() > parts.size()
+                   ? words.plural(static_cast<int64_t>(members.size() - parts.size()), "{list} and {n} other",
+                                  "{list} and {n} others", with("list", words.list(parts)))
+                   : words.list(parts);
+    }
     const auto runs = runs_of(job, members);
     int64_t listed = 0;
     for (size_t i = 0; i < std::min(most_runs, runs.size()); ++i) {
@@ -213,12 +222,14 @@ JobExplanation explain_job(const Job& job, const Words& words) {
     const RankSet ranks(job, words);
     JobExplanation explanation;
     find_out_of_memory(ranks, explanation.findings);
-    find_late_frees(ranks, explanation.findings);
-    find_imbalance(ranks, explanation.findings);
-    find_missing_steps(ranks, explanation.findings);
+    if (ranks.are_ranks()) {
+        find_late_frees(ranks, explanation.findings);
+        find_imbalance(ranks, explanation.findings);
+        find_missing_steps(ranks, explanation.findings);
+    }
     find_findings_of_traces(ranks, explanation.findings);
     sort_findings(explanation.findings);
-    if (ranks.size() == 0) {
+    if (!ranks.are_ranks()) {
         explanation.summary = processes_without_ranks(job, words);
     } else {
         explanation.summary.push_back(job_sentence(job, ranks, words));

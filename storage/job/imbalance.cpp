@@ -79,15 +79,20 @@ std::string sites_sentence(const std::vector<SiteDifference>& differences, int64
                                                : words("The difference: {sites}.", sites);
 }
 
+/// Adds what the rank's own trace says of the line.
+void add_finding_of_trace(JobFinding& finding, const FindingSummary& own, const Words& words) {
+    const FindingTexts& texts = texts_in(own, words);
+    finding.referrer = texts.referrer.empty() ? finding.referrer : texts.referrer;
+    finding.of_trace = own.kind;
+    finding.text.push_back(texts.detail);
+    finding.fix = texts.fix;
+}
+
 void add_leak(JobFinding& finding, const FindingSummary& leak, const Words& words) {
-    const FindingTexts& texts = texts_in(leak, words);
     finding.kind = JobFindingKind::rank_growth;
     finding.severity = Severity::leak;
     finding.per_iteration = leak.per_iteration;
-    finding.referrer = texts.referrer;
-    finding.of_trace = leak.kind;
-    finding.text.push_back(texts.detail);
-    finding.fix = texts.fix;
+    add_finding_of_trace(finding, leak, words);
 }
 
 /// Ranks that differ by the same line.
@@ -135,6 +140,8 @@ JobFinding retained_more(const RankSet& ranks, const std::vector<size_t>& some, 
     finding.text.push_back(sites_sentence(differences, finding.bytes, words));
     if (const FindingSummary* leak = leak_at(device, site.line)) {
         add_leak(finding, *leak, words);
+    } else if (const FindingSummary* waste = waste_at(device, site.line)) {
+        add_finding_of_trace(finding, *waste, words);
     }
     const auto what = with("what", finding.referrer.empty() ? finding.line : finding.referrer);
     finding.title =

@@ -16,8 +16,10 @@ constexpr int64_t least_fraction = 20;  ///< 1 / 20
 }  // namespace
 
 RankSet::RankSet(const Job& job, const Words& words) : job_(job), words_(words) {
+    const auto is_rank = [](const JobMember& member) { return member.is_rank() && member.device() != nullptr; };
+    are_ranks_ = std::any_of(job.members.begin(), job.members.end(), is_rank);
     for (size_t i = 0; i < job.members.size(); ++i) {
-        if (job.members[i].is_rank() && job.members[i].device() != nullptr) {
+        if (are_ranks_ ? is_rank(job.members[i]) : job.members[i].device() != nullptr) {
             ranks_.push_back(i);
         }
     }
@@ -63,6 +65,13 @@ const SiteMemory* find_site(const DeviceSummary& device, std::string_view line) 
 const FindingSummary* leak_at(const DeviceSummary& device, const std::string& line) {
     const auto found = std::find_if(device.findings.begin(), device.findings.end(), [&](const FindingSummary& finding) {
         return finding.is_gpu_leak && !finding.is_slow && finding.line == line;
+    });
+    return found == device.findings.end() ? nullptr : &*found;
+}
+
+const FindingSummary* waste_at(const DeviceSummary& device, const std::string& line) {
+    const auto found = std::find_if(device.findings.begin(), device.findings.end(), [&](const FindingSummary& finding) {
+        return finding.severity == Severity::waste && finding.line == line;
     });
     return found == device.findings.end() ? nullptr : &*found;
 }

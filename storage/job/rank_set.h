@@ -11,10 +11,13 @@
 
 namespace tidemark {
 
-/// The ranks that have a device. Refers to the job.
+/// The ranks that have a device; the processes that have one, if none is a rank. Refers to the job.
 class RankSet {
 public:
     RankSet(const Job& job, const Words& words);
+
+    /// Returns whether they do the same work, so that they can be compared.
+    bool are_ranks() const { return are_ranks_; }
 
     const Job& job() const { return job_; }
     const Words& words() const { return words_; }
@@ -35,6 +38,7 @@ private:
     const Job& job_;
     const Words& words_;
     std::vector<size_t> ranks_;
+    bool are_ranks_ = false;
 };
 
 /// Returns the site with this line; nullptr if it is not among the largest.
@@ -42,6 +46,9 @@ const SiteMemory* find_site(const DeviceSummary& device, std::string_view line);
 
 /// Returns the growth at this line, if the trace has such a finding.
 const FindingSummary* leak_at(const DeviceSummary& device, const std::string& line);
+
+/// Returns the waste at this line, if the trace has such a finding.
+const FindingSummary* waste_at(const DeviceSummary& device, const std::string& line);
 
 /// Returns what retains the memory of a line, by the trace's findings; "" if none says it.
 std::string referrer_of(const DeviceSummary& device, const std::string& line, const Words& words);

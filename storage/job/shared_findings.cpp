@@ -84,7 +84,7 @@ JobFinding finding_of(const RankSet& ranks, const Same& same) {
     const Words& words = ranks.words();
     const FindingSummary& first = *same.findings.front();
     const FindingTexts& texts = texts_in(first, words);
-    const bool is_of_all = same.ranks.size() == ranks.size() && ranks.size() > 1;
+    const bool is_of_all = ranks.are_ranks() && same.ranks.size() == ranks.size() && ranks.size() > 1;
     JobFinding finding;
     finding.kind = is_of_all ? JobFindingKind::shared : JobFindingKind::some_ranks;
     finding.severity = first.severity;

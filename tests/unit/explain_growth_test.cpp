@@ -114,6 +114,31 @@ TEST(ExplainGrowth, ReportsTensorsThatAreMadeAnewInGreaterNumber) {
     EXPECT_EQ(explanation.findings.front().per_iteration, 2 * mib);
 }
 
+TEST(ExplainGrowth, ReportsCopiesOfWhatAMetricCollectedAlsoWhileItFreesThem) {
+    RunBuilder run;
+    run.segment(4096 * mib);
+    std::vector<AllocationIndex> scores, targets;
+    const auto copy_all = [&](std::vector<AllocationIndex>& tensors, size_t count, int64_t bytes) {
+        for (const AllocationIndex a : tensors) {
+            run.free(a);
+        }
+        tensors.clear();
+        for (size_t i = 0; i < count; ++i) {
+            tensors.push_back(run.alloc(static_cast<uint64_t>(bytes), run.line("compute")));
+        }
+    };
+    for (size_t i = 1; i <= 20; ++i) {
+        copy_all(scores, 2 * i, mib);
+        copy_all(targets, 2 * i, 2 * mib);
+        run.step();
+    }
+    copy_all(scores, 0, mib);
+    const Explanation explanation = explained(*run.make_context());
+    ASSERT_FALSE(explanation.findings.empty());
+    EXPECT_EQ(explanation.findings.front().severity, Severity::leak);
+    EXPECT_EQ(explanation.findings.front().line, "train.py:10 compute");
+}
+
 TEST(ExplainGrowth, ReportsALineWhoseStacksReplaceEachOthersTensors) {
     RunBuilder run;
     run.segment(4096 * mib);

@@ -115,6 +115,14 @@ TEST(JobExplanation, OfTwoRanksTheOneWithLessIsUsual) {
     ASSERT_EQ(1u, explanation.findings.size());
     EXPECT_EQ("rank 0 retains 80.0 MiB more than rank 1: board.py:60 add", explanation.findings.front().title);
     EXPECT_EQ(JobFindingKind::rank_imbalance, explanation.findings.front().kind);
+    ranks[0].findings.push_back(leak("board.py:60 add", "`ckpt`", 1));
+    ranks[0].findings.front().severity = Severity::waste;
+    ranks[0].findings.front().is_gpu_leak = false;
+    ranks[0].findings.front().kind = FindingKind::checkpoint_on_gpu;
+    const JobExplanation with_waste = ranks.explained();
+    ASSERT_EQ(1u, with_waste.findings.size()) << "what its trace says of the line is in the same finding";
+    EXPECT_EQ(JobFindingKind::rank_imbalance, with_waste.findings.front().kind);
+    EXPECT_EQ("Move them to the CPU.", with_waste.findings.front().fix.text);
 }
 
 TEST(JobExplanation, ALineThatGrowsIsOneFindingAlsoWhereNoScanFoundItsReferrer) {
@@ -315,6 +323,24 @@ TEST(JobExplanation, SnapshotsWithoutANodeHaveNoKnownGpu) {
     EXPECT_TRUE(explanation.gpus.empty());
     EXPECT_EQ("The folder has 2 traces, without ranks: nothing is compared.", explanation.summary.front());
     EXPECT_EQ("rank1.tide: 150 MiB allocated at the peak.", explanation.summary.back());
+}
+
+TEST(JobExplanation, ProcessesWithoutRanksAreNotComparedButTheirFindingsAreListed) {
+    Ranks ranks(3);
+    int64_t pid = 700;
+    for (JobMember& member : ranks.job.members) {
+        member.summary->place = {};
+        member.summary->place.node = "node";
+        member.summary->pid = pid++;
+        member.has_rank = false;
+    }
+    ranks.retain(2, "server.py:8 chat", 80 * MiB);
+    ranks[2].findings.push_back(leak("server.py:8 chat", "`sessions`", 8 * MiB));
+    const JobExplanation explanation = ranks.explained();
+    ASSERT_EQ(1u, explanation.findings.size());
+    EXPECT_EQ("process 702 on node: tensors accumulate in `board`", explanation.findings.front().title);
+    EXPECT_EQ("Move them to the CPU.", explanation.findings.front().fix.text);
+    EXPECT_THAT(explanation.summary.front(), HasSubstr("without ranks"));
 }
 
 TEST(JobClocks, AreComparedByTheEndsOfSteps) {

@@ -18,6 +18,13 @@ TEST(LibraryChanges, ResetAMetricAfterItsValueWasRead) {
     EXPECT_EQ(reset_metric_diff(source.trace, "self.map"), "");
 }
 
+TEST(LibraryChanges, NameAMetricByTheLineThatComputesIt) {
+    Source source(
+        {"def on_validation_epoch_end(self):", "    self.log('auc', self.auc.compute())", "    f().compute()"});
+    EXPECT_EQ(computed_metric(source.trace, source.stack_at(2)), "self.auc");
+    EXPECT_EQ(computed_metric(source.trace, source.stack_at(3)), "");
+}
+
 TEST(LibraryChanges, ResetAMetricBeforeItsLoop) {
     const Source source({"def validate(self):", "    for x, y in batches:", "        self.auc.update(model(x), y)",
                          "    return self.auc.compute().item()"});

@@ -58,6 +58,19 @@ TEST(SuggestedChange, LimitsAQueue) {
     }
 }
 
+TEST(SuggestedChange, LoadsInHostMemory) {
+    const auto changed = [](const std::string& line) {
+        const Source source({line});
+        return load_on_host_diff(source.trace, source.stack);
+    };
+    EXPECT_EQ(changed("    ckpt = torch.load(folder / f'{name}.pt')[\"ema\"]"),
+              diff(1, "    ckpt = torch.load(folder / f'{name}.pt')[\"ema\"]",
+                   "    ckpt = torch.load(folder / f'{name}.pt', map_location=\"cpu\")[\"ema\"]"));
+    for (const char* other : {"a = torch.load(path, map_location=device)", "a = torch.load(", "a = load(path)"}) {
+        EXPECT_EQ(changed(other), "") << other;
+    }
+}
+
 TEST(SuggestedChange, LimitsACache) {
     const auto changed = [](const std::string& decorator) {
         return limit_cache_diff(Source({decorator, "def mask(length):", "    return f(length)"}).trace, "mask", 16);

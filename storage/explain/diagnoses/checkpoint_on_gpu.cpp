@@ -9,6 +9,7 @@
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_memory.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/suggested_change.h"
 #include "storage/text/referrer_words.h"
 #include "storage/trace/stack_search.h"
 
@@ -133,7 +134,8 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
         {words("Load the checkpoint into host memory; load_state_dict() copies what it needs to the GPU."),
          "checkpoint = torch.load(path, map_location=\"cpu\")",
          loaded.bytes,
-         {}},
+         {},
+         load_on_host_diff(context.trace(), finding.stack)},
         {words("Delete the checkpoint after the model has loaded it."), "del checkpoint", loaded.bytes, {}}};
     findings.push_back(std::move(finding));
 }

@@ -8,6 +8,7 @@
 #include "storage/base/units.h"
 #include "storage/explain/diagnoses.h"
 #include "storage/explain/finding_parts.h"
+#include "storage/explain/suggested_change.h"
 #include "storage/trace/stack_search.h"
 
 namespace tidemark {
@@ -128,10 +129,12 @@ bool was_loaded(const AnalysisContext& context, const Stray& stray) {
 }
 
 std::vector<Fix> fixes_of(const AnalysisContext& context, const Stray& stray, const Words& words) {
+    const bool is_load = was_loaded(context, stray);
     const Fix load{words("Load checkpoints and create helper tensors on the GPU in use, or on the CPU."),
                    "torch.load(path, map_location=\"cpu\")",
                    stray.context,
-                   {}};
+                   {},
+                   is_load ? load_on_host_diff(context.trace(), stray.history->allocations.stack[0]) : std::string()};
     const Fix set_device{words("Set the GPU of the process before anything else uses CUDA."),
                          "torch.cuda.set_device(local_rank)",
                          stray.context,
@@ -140,7 +143,7 @@ std::vector<Fix> fixes_of(const AnalysisContext& context, const Stray& stray, co
                       fmt::format("CUDA_VISIBLE_DEVICES={} python train.py", context.trace().main_device().device),
                       stray.context,
                       {}};
-    return was_loaded(context, stray) ? std::vector{load, set_device, visible} : std::vector{set_device, visible, load};
+    return is_load ? std::vector{load, set_device, visible} : std::vector{set_device, visible, load};
 }
 
 Finding make_finding(const AnalysisContext& context, const Stray& stray, const Words& words) {

@@ -14,9 +14,13 @@ namespace {
 
 bool is_private(std::string_view part) { return part.find("._") != part.npos; }
 
-/// Returns the parts as code, unless they are the whole value.
+/// Returns the parts as code, unless they are the whole value, too many to read, or parts of what a call returns.
 std::vector<std::string> parts_in_code(const StoringLine& line) {
+    constexpr size_t most = 3;
     std::vector<std::string> parts;
+    if (line.parts.size() > most || line.value.find('(') != line.value.npos) {
+        return parts;
+    }
     for (const std::string& part : line.parts) {
         if (part != line.value) {
             parts.push_back("`" + part + "`");
