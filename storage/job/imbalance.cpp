@@ -169,8 +169,8 @@ void add_uneven_batches(JobFinding& finding, const RankSet& ranks, const std::ve
     const auto factor = site == nullptr || same == nullptr ? std::nullopt : larger_by(*site, *same);
     if (factor) {
         finding.text.push_back(
-            words("{line} allocates about as often on {others}, but {factor} times as much on {ranks}: its batches or "
-                  "sequences are larger.",
+            words("{line} allocates about as often on {others}, but {factor} times as much on {ranks}: the batches "
+                  "or sequences are larger there.",
                   with("line", finding.line), with("others", others_phrase(ranks, some, usual)),
                   with("factor", fmt::format("{:.1f}", *factor)),
                   with("ranks", ranks_phrase(ranks.job(), finding.members, words))));

@@ -157,7 +157,7 @@ TEST(JobExplanation, LargerBatchesAreNoWasteAndTheFactorIsSaid) {
     const JobFinding& finding = explanation.findings.front();
     EXPECT_EQ(JobFindingKind::peak_imbalance, finding.kind);
     EXPECT_EQ("rank 1 needs 80.0 MiB more at its peak than rank 0", finding.title);
-    EXPECT_THAT(finding.text.back(), HasSubstr("on rank 0, but 3.0 times as much on rank 1: its batches"));
+    EXPECT_THAT(finding.text.back(), HasSubstr("on rank 0, but 3.0 times as much on rank 1: the batches"));
     EXPECT_FALSE(finding.fix.text.empty());
     larger.median_lifetime = 4 * second;  // no step needs it that long
     EXPECT_EQ(JobFindingKind::rank_imbalance, ranks.explained().findings.front().kind);
