@@ -24,7 +24,7 @@ constexpr auto live_pause = std::chrono::seconds(2);
 
 bool is_being_recorded(const Job& job) {
     return std::any_of(job.members.begin(), job.members.end(),
-                       [](const JobMember& member) { return member.summary && member.summary->is_being_written; });
+                       [](const JobMember& member) { return member.is_being_recorded; });
 }
 
 }  // namespace

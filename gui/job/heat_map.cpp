@@ -123,7 +123,7 @@ void HeatMap::paintEvent(QPaintEvent*) {
     painter.fillRect(viewport()->rect(), theme.background);
     if (rows_.empty()) {
         painter.setPen(theme.faint_text);
-        painter.drawText(viewport()->rect(), Qt::AlignCenter, tr("No process of this job used a GPU."));
+        painter.drawText(viewport()->rect(), Qt::AlignCenter, tr("No process of this job has used a GPU."));
         return;
     }
     painter.save();

@@ -203,6 +203,7 @@ void JobView::update_rows() {
         map_->show_rows(JobRows(explained_, static_cast<JobValue>(value_->currentData().toInt()),
                                 static_cast<JobOrder>(order_->currentData().toInt()), busy_->isChecked()));
         curves_->show_curves(map_->rows(), map_->selected());
+        curves_->setVisible(!map_->rows().empty());
     }
 }
 

@@ -44,7 +44,7 @@ private:
     }
 };
 
-std::atomic<size_t> impl_in_object{0};           ///< bytes from the begin of a Python tensor; 0: not known
+std::atomic<size_t> impl_in_object{0};             ///< bytes from the begin of a Python tensor; 0: not known
 std::atomic<PyObject*> class_of_tensors{nullptr};  ///< torch._C.TensorBase
 
 bool is_wrapper(const c10::TensorImpl& tensor, const TensorPlace& place) {
@@ -67,39 +67,39 @@ bool is_tensor(PyObject* object) {
     return is;
 }
 
-/// Returns the object's attribute, without calls of the class's own functions for attributes that are missing; nullptr:
-/// it has none. Requires the interpreter lock. The caller releases the result.
+/// Returns the tensor that the wrapper has as an attribute; nullptr: none. Calls no function of the wrapper's class for
+/// attributes that are missing. Requires the interpreter lock. The caller releases the result.
 PyObject* wrapped_in(PyObject* wrapper) {
     const PythonInterface& python = PythonInterface::get();
     // DTensor's and AsyncCollectiveTensor's.
     static const std::array<PyObject*, 2> names{python.text("_local_tensor"), python.text("elem")};
     for (PyObject* name : names) {
-        if (PyObject* found = name == nullptr ? nullptr : python.attribute(wrapper, name)) {
+        PyObject* found = name == nullptr ? nullptr : python.attribute(wrapper, name);
+        if (found == nullptr) {
+            python.clear_error();
+        } else if (is_tensor(found)) {
             return found;
+        } else {
+            python.release(found);
         }
-        python.clear_error();
     }
     return nullptr;
 }
 
-/// Requires the interpreter lock.
-TensorPlace place_in_wrapper(const c10::TensorImpl& wrapper) {
-    constexpr int deepest = 3;  // a DTensor whose local tensor is still being gathered is a wrapper in a wrapper
-    const c10::TensorImpl* tensor = &wrapper;
-    TensorPlace place;
-    for (int depth = 0; depth < deepest && is_wrapper(*tensor, place); ++depth) {
-        PyObject* object = python_object_of(*tensor, 0);
-        PyObject* inner = object == nullptr ? nullptr : wrapped_in(object);
-        if (inner == nullptr) {
-            return {};
-        }
-        tensor = is_tensor(inner) ? impl_of(inner) : nullptr;
-        PythonInterface::get().release(inner);  // the wrapper retains it
-        if (tensor == nullptr) {
-            return {};
-        }
-        place = place_of(*tensor);
+/// Requires the interpreter lock. `depth`: a DTensor whose local tensor is still being gathered is a wrapper in a
+/// wrapper.
+TensorPlace place_in_wrapper(const c10::TensorImpl& wrapper, int depth = 3) {
+    PyObject* object = python_object_of(wrapper, 0);
+    PyObject* inner = object == nullptr || depth == 0 ? nullptr : wrapped_in(object);
+    if (inner == nullptr) {
+        return {};
     }
+    const c10::TensorImpl& tensor = *impl_of(inner);
+    TensorPlace place = place_of(tensor);
+    if (is_wrapper(tensor, place)) {
+        place = place_in_wrapper(tensor, depth - 1);
+    }
+    PythonInterface::get().release(inner);
     return place;
 }
 

@@ -2591,7 +2591,7 @@
         <translation>所有进程的显存随时间的变化</translation>
     </message>
     <message>
-        <source>No process of this job used a GPU.</source>
+        <source>No process of this job has used a GPU.</source>
         <translation>这个任务没有进程使用 GPU。</translation>
     </message>
     <message>

@@ -95,6 +95,10 @@ std::vector<std::string> processes_without_ranks(const Job& job, const Words& wo
         return std::pair(severity != Severity::failure, severity);
     };
     std::stable_sort(members.begin(), members.end(), [&](const auto* a, const auto* b) { return key(a) < key(b); });
+    if (members.empty() && std::any_of(job.members.begin(), job.members.end(),
+                                       [](const JobMember& member) { return member.is_being_recorded; })) {
+        return {words("The job is being recorded. None of its processes has used a GPU yet.")};
+    }
     std::vector<std::string> sentences{words.plural(static_cast<int64_t>(job.members.size()),
                                                     "The folder has {n} trace, without a rank: nothing is compared.",
                                                     "The folder has {n} traces, without ranks: nothing is compared.")};

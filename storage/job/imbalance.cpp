@@ -254,10 +254,12 @@ JobFinding stages(const RankSet& ranks) {
     return finding;
 }
 
-/// Returns whether a rank has more at its end only because its last step was not over, or its results are larger.
+/// Returns whether a rank has more at its end only because its last step was not over, or its results are larger. While
+/// it is being recorded, it is in the midst of a step.
 bool is_rest_of_last_step(const RankSet& ranks, size_t i, const std::string& line) {
+    const ProcessSummary& process = *ranks.member(i).summary;
     const SiteMemory* site = find_site(ranks.device(i), line);
-    return site != nullptr && is_of_each_step(*ranks.member(i).summary, *site);
+    return process.is_being_written || (site != nullptr && is_of_each_step(process, *site));
 }
 
 bool explains(const std::vector<JobFinding>& findings, size_t member) {

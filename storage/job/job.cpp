@@ -15,6 +15,7 @@
 #include "storage/job/clocks.h"
 #include "storage/job/summarize.h"
 #include "storage/job/summary_file.h"
+#include "storage/read/follow.h"
 #include "storage/trace/file_extensions.h"
 #include "storage/write/old_trace.h"
 
@@ -184,7 +185,7 @@ static bool is_of_job(const std::string& trace, const ProcessSummary& summary) {
 }
 
 JobMember read_member(const std::string& path, Progress& progress) {
-    JobMember member{path, read_summary(summary_path(path)), std::nullopt, false};
+    JobMember member{path, read_summary(summary_path(path)), std::nullopt};
     if (member.summary && FileState{member.summary->file_bytes, member.summary->modified_ns} == state_of_file(path)) {
         return member;
     }
@@ -192,9 +193,11 @@ JobMember read_member(const std::string& path, Progress& progress) {
     if (!summary) {
         member.summary = std::nullopt;
         member.failure = summary.error();
+        member.is_being_recorded = is_being_written(path);
         return member;
     }
     member.summary = *std::move(summary);
+    member.is_being_recorded = member.summary->is_being_written;
     if (!member.summary->is_being_written && is_of_job(path, *member.summary)) {
         (void)write_summary(summary_path(path),
                             *member.summary);  // a folder that cannot be written is read all the same

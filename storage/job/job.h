@@ -28,6 +28,8 @@ struct JobMember {
     const DeviceSummary* device() const { return summary ? summary->main_device() : nullptr; }
 
     bool has_rank = false;
+    /// Whether the trace is being recorded, also one that has no device yet and therefore no summary.
+    bool is_being_recorded = false;
 };
 
 /// Returns "rank 3", "rank 3, DataLoader worker", "VLLM::Worker_TP1", "process 4711 on node2", or the name of the file

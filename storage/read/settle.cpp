@@ -228,6 +228,10 @@ void find_driver_memory_of_segments(DeviceHistory& device, Trace& trace) {
 
 Result<std::shared_ptr<const Trace>> settled(Trace raw, Damage damage) {
     auto trace = std::make_shared<Trace>(std::move(raw));
+    if (trace->devices.empty() && trace->being_written) {
+        return input_error("{path} contains no device yet: its program has not used a GPU since the recording began.",
+                           with("path", trace->path));
+    }
     if (trace->devices.empty()) {
         return input_error(
             "{path} contains no device, because the program used no GPU while it was recorded. Record it while it uses "

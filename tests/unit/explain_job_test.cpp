@@ -161,6 +161,8 @@ TEST(JobExplanation, LargerBatchesAreNoWasteAndTheFactorIsSaid) {
     EXPECT_FALSE(finding.fix.text.empty());
     larger.median_lifetime = 4 * second;  // no step needs it that long
     EXPECT_EQ(JobFindingKind::rank_imbalance, ranks.explained().findings.front().kind);
+    ranks.job.members[1].summary->is_being_written = true;
+    EXPECT_EQ(JobFindingKind::peak_imbalance, ranks.explained().findings.front().kind);
 }
 
 TEST(JobExplanation, AFindingOfAllRanksIsSaidOnce) {
@@ -341,6 +343,17 @@ TEST(JobExplanation, ProcessesWithoutRanksAreNotComparedButTheirFindingsAreListe
     EXPECT_EQ("process 702 on node: tensors accumulate in `board`", explanation.findings.front().title);
     EXPECT_EQ("Move them to the CPU.", explanation.findings.front().fix.text);
     EXPECT_THAT(explanation.summary.front(), HasSubstr("without ranks"));
+}
+
+TEST(JobExplanation, SaysThatAJobHasNotUsedAGpuYet) {
+    Ranks ranks(2);
+    for (JobMember& member : ranks.job.members) {
+        member = {"rank.tide", std::nullopt, input_error("no device yet")};
+    }
+    EXPECT_THAT(ranks.explained().summary.front(), HasSubstr("nothing is compared"));
+    ranks.job.members[1].is_being_recorded = true;
+    EXPECT_THAT(ranks.explained().summary,
+                ElementsAre("The job is being recorded. None of its processes has used a GPU yet."));
 }
 
 TEST(JobClocks, AreComparedByTheEndsOfSteps) {
