@@ -57,11 +57,12 @@ void HeatMap::select(const std::vector<size_t>& positions) {
 }
 
 void HeatMap::arrange() {
-    names_width_ = 0;
+    names_width_ = peaks_width_ = 0;
     for (int row = 0; row < rows_.size(); ++row) {
         names_width_ = std::max(names_width_, fontMetrics().horizontalAdvance(name(row)));
+        peaks_width_ = std::max(peaks_width_, fontMetrics().horizontalAdvance(peak(row)));
     }
-    names_width_ = std::min(names_width_ + 2 * margin + marks_width + 2, viewport()->width() / 3);
+    names_width_ = std::min(names_width_ + peaks_width_ + 3 * margin + marks_width + 2, viewport()->width() / 3);
     const int room = plot().height();
     row_height_ = rows_.empty() ? 0 : std::clamp(room / rows_.size(), least_row_height, most_row_height);
     verticalScrollBar()->setRange(0, std::max(0, rows_.size() * row_height_ - room));
@@ -99,6 +100,8 @@ void HeatMap::paint_cells() {
 }
 
 QString HeatMap::name(int row) const { return to_qstring(rows_.name(row, reader_words())); }
+
+QString HeatMap::peak(int row) const { return tr("peak %1").arg(bytes_text(rows_.peak(row))); }
 
 int HeatMap::row_top(int row) const { return plot().top() + row * row_height_ - verticalScrollBar()->value(); }
 
@@ -149,11 +152,13 @@ void HeatMap::paint_names(QPainter& painter, const Theme& theme) const {
     for (int row = 0; row < rows_.size(); ++row) {
         const QRect box(0, row_top(row), names_width_ - margin / 2, row_height_);
         if (row % every == 0) {
+            const QRect room = box.adjusted(margin, 0, -marks_width - 2, 0);
+            const QRect text(room.left(), room.center().y() - text_height(*this) / 2, room.width(), text_height(*this));
             painter.setPen(theme.text);
-            const QRect text = box.adjusted(margin, 0, -marks_width - 2, 0);
-            painter.drawText(
-                QRect(text.left(), text.center().y() - text_height(*this) / 2, text.width(), text_height(*this)),
-                Qt::AlignVCenter | Qt::AlignLeft, fontMetrics().elidedText(name(row), Qt::ElideRight, text.width()));
+            painter.drawText(text, Qt::AlignVCenter | Qt::AlignLeft,
+                             fontMetrics().elidedText(name(row), Qt::ElideRight, text.width() - peaks_width_ - margin));
+            painter.setPen(theme.faint_text);
+            painter.drawText(text, Qt::AlignVCenter | Qt::AlignRight, peak(row));
         }
         paint_marks(painter, theme, rows_.severities(row), box);
     }

@@ -56,6 +56,7 @@ private:
     QString tip(int row, int64_t time) const;
     QString time_text(int64_t time) const;
     QString name(int row) const;
+    QString peak(int row) const;
     int row_at(QPoint point) const;
     int row_top(int row) const;
     int64_t time_at(int x) const;
@@ -63,9 +64,10 @@ private:
 
     JobRows rows_;
     std::vector<size_t> selected_;
-    QImage cells_;        ///< one pixel high per row, as wide as the plot
-    int row_height_ = 0;  ///< pixels
-    int names_width_ = 0;
+    QImage cells_;         ///< one pixel high per row, as wide as the plot
+    int row_height_ = 0;   ///< pixels
+    int names_width_ = 0;  ///< with the peaks and the marks
+    int peaks_width_ = 0;
     HoverTip tip_;
 };
 

@@ -214,7 +214,7 @@ void JobView::write_story() {
         html += finding_html(*explained_, i, theme) + QStringLiteral("<hr>");
     }
     if (!explained_->explanation.gpus.empty()) {
-        html += QStringLiteral("<h4>%1</h4>").arg(tr("Memory of the GPUs"));
+        html += QStringLiteral("<h4>%1</h4>").arg(tr("Memory of the GPUs at the end, as nvidia-smi shows it"));
         constexpr size_t most = 16;
         const auto& gpus = explained_->explanation.gpus;
         for (size_t i = 0; i < std::min(most, gpus.size()); ++i) {

@@ -2592,7 +2592,7 @@
     </message>
     <message>
         <source>No process of this job has used a GPU.</source>
-        <translation>这个任务没有进程使用 GPU。</translation>
+        <translation>这个任务没有进程使用过 GPU。</translation>
     </message>
     <message>
         <source>start of the job</source>
@@ -2629,6 +2629,10 @@
     <message>
         <source>Ctrl+click: up to four curves</source>
         <translation>Ctrl+单击：最多四条曲线</translation>
+    </message>
+    <message>
+        <source>peak %1</source>
+        <translation>峰值 %1</translation>
     </message>
 </context>
 <context>
@@ -3010,10 +3014,6 @@
         <source>Opens the traces of the selected processes. A double click on a row opens its trace; Ctrl selects up to four rows.</source>
         <translation>打开所选进程的记录。双击一行会打开它的记录；按住 Ctrl 最多可选择四行。</translation>
     </message>
-    <message>
-        <source>Memory of the GPUs</source>
-        <translation>各 GPU 的显存</translation>
-    </message>
     <message numerus="yes">
         <source>… and %n more GPU(s)</source>
         <translation>
@@ -3047,6 +3047,10 @@
     <message>
         <source>%1: &lt;b&gt;%2&lt;/b&gt;&lt;br&gt;%3</source>
         <translation>%1：&lt;b&gt;%2&lt;/b&gt;&lt;br&gt;%3</translation>
+    </message>
+    <message>
+        <source>Memory of the GPUs at the end, as nvidia-smi shows it</source>
+        <translation>结束时各 GPU 的显存（与 nvidia-smi 一致）</translation>
     </message>
 </context>
 <context>

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <optional>
 
@@ -73,10 +74,12 @@ std::string sites_sentence(const std::vector<SiteDifference>& differences, int64
             more += differences[i].more;
         }
     }
-    const auto sites = with("sites", words.list(phrases));
-    return (more - total) * least_part > total ? words("The difference: {sites}; other lines have {bytes} less.", sites,
-                                                       with("bytes", format_bytes(more - total)))
-                                               : words("The difference: {sites}.", sites);
+    const auto sites = with("sites", words.list(phrases)), rest = with("bytes", format_bytes(std::abs(more - total)));
+    return (more - total) * least_part > total
+               ? words("The difference: {sites}; other lines have {bytes} less.", sites, rest)
+           : (total - more) * least_part > total
+               ? words("The difference: {sites}; other lines have {bytes} more.", sites, rest)
+               : words("The difference: {sites}.", sites);
 }
 
 /// Adds what the rank's own trace says of the line.
@@ -250,7 +253,9 @@ JobFinding stages(const RankSet& ranks) {
         finding.line = differences.front().site->line;
         finding.text.push_back(sites_sentence(differences, finding.bytes, words));
     }
-    finding.fix.text = words("Move layers from this stage to the others, or give it fewer microbatches in flight.");
+    finding.fix.text = words(
+        "If this stage limits the size of batches: move layers from it to the others, or give it fewer microbatches in "
+        "flight.");
     return finding;
 }
 

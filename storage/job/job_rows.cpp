@@ -89,13 +89,18 @@ int64_t JobRows::highest(int row) const {
     return std::max<int64_t>(value_ == JobValue::used && total > 0 ? total : highest_, 1);
 }
 
+int64_t JobRows::peak(int row) const {
+    const std::vector<int64_t>& values = curve(*member(row).device());
+    return std::max<int64_t>(*std::max_element(values.begin(), values.end()), 0);
+}
+
 void JobRows::find_severities() {
     severities_.resize(explained_->job.members.size());
     for (const JobFinding& finding : explained_->explanation.findings) {
         for (const size_t member : finding.members) {
             std::vector<Severity>& known = severities_.at(member);
             const bool is_new = std::find(known.begin(), known.end(), finding.severity) == known.end();
-            if (finding.kind != JobFindingKind::shared && is_new) {
+            if (is_new) {
                 known.push_back(finding.severity);
             }
         }

@@ -43,8 +43,9 @@ public:
     std::optional<int64_t> value_at(int row, int64_t time) const;
     /// Returns the value that gets the color of the highest: the highest of all rows, or the size of the GPU.
     int64_t highest(int row) const;
-    /// Returns the severities of the findings that are about the row and not about all rows: each once, in the order of
-    /// the findings.
+    /// Returns the row's highest value, in bytes.
+    int64_t peak(int row) const;
+    /// Returns the severities of the findings about the row: each once, in the order of the findings.
     const std::vector<Severity>& severities(int row) const { return severities_[position(row)]; }
     std::pair<int64_t, int64_t> span() const { return span_; }
     JobValue value() const { return value_; }

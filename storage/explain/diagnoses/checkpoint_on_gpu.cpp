@@ -130,13 +130,16 @@ void run(const AnalysisContext& context, const Findings&, const Words& words, Fi
                  words("The loaded tensors still exist at {time_point}",
                        with("time_point", time_point_name(context, words))),
                  context.now())};
-    finding.fixes = {
-        {words("Load the checkpoint into host memory; load_state_dict() copies what it needs to the GPU."),
-         "checkpoint = torch.load(path, map_location=\"cpu\")",
-         loaded.bytes,
-         {},
-         load_on_host_diff(context.trace(), finding.stack)},
-        {words("Delete the checkpoint after the model has loaded it."), "del checkpoint", loaded.bytes, {}}};
+    const std::string variable = assigned_variable(context.trace(), finding.stack);
+    finding.fixes = {{words("Load the checkpoint into host memory; load_state_dict() copies what it needs to the GPU."),
+                      "checkpoint = torch.load(path, map_location=\"cpu\")",
+                      loaded.bytes,
+                      {},
+                      load_on_host_diff(context.trace(), finding.stack)},
+                     {words("Delete the checkpoint after the model has loaded it."),
+                      "del " + (variable.empty() ? "checkpoint" : variable),
+                      loaded.bytes,
+                      {}}};
     findings.push_back(std::move(finding));
 }
 

@@ -201,6 +201,9 @@ void add_library_fix(Finding& finding, const LeakSuspect& suspect, const Analysi
         }
         remove_general_fixes(finding, *fix, suspect, context);
         take_change_of_line(*fix, finding);
+        if (finding.kind == FindingKind::unexplained_growth && !fix->diff.empty()) {
+            finding.fixes.clear();  // the search for what the library retains is over
+        }
         finding.fixes.insert(finding.fixes.begin(), std::move(*fix));
     }
 }
