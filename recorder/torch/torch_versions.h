@@ -61,7 +61,7 @@ const std::string& user_metadata_of(const Entry&, long) {
     return none;
 }
 
-/// Returns the tensor's Python object, borrowed; nullptr: it has none. Another function since torch 2.11.
+/// Returns the tensor's Python object, borrowed; nullptr: it has none. Newer versions have another function.
 template <class Tensor>
 auto python_object_of(const Tensor& tensor, int) -> decltype(tensor.pyobj_slot()->load_pyobj()) {
     return tensor.pyobj_slot()->load_pyobj();

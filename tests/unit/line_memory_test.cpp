@@ -6,16 +6,14 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <filesystem>
 #include <fstream>
 
 #include "storage/attribution/source_file.h"
 #include "tests/unit/sample_trace.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace tidemark {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* linear = "/home/anna/venv/lib/python3.12/site-packages/torch/nn/linear.py";
 constexpr const char* train = "/home/anna/project/train.py";
@@ -136,18 +134,16 @@ TEST_F(LineMemoryOf, TheOwnLineOfAllocationsIsTheOneWithMostBytes) {
 
 class SourceFileOf : public testing::Test {
 protected:
-    SourceFileOf() : folder_(fs::path(testing::TempDir()) / "source_file_test") { fs::create_directories(folder_); }
-    ~SourceFileOf() override { fs::remove_all(folder_); }
-
     std::string write(const std::string& name, const std::string& text) const {
-        std::ofstream(folder_ / name) << text;
-        return (folder_ / name).string();
+        const std::string path = folder_ / name;
+        std::ofstream(path) << text;
+        return path;
     }
     void record(const std::string& file, int32_t number, const std::string& text) {
         trace.source_text.add(file, number, text);
     }
 
-    fs::path folder_;
+    test::TemporaryFolder folder_;
     Trace trace;
 };
 
@@ -183,11 +179,11 @@ TEST_F(SourceFileOf, AFileThatChangedAfterTheRecordingBeganIsNewer) {
 TEST_F(SourceFileOf, OnlyRegularFilesWithTheNameOfASourceAreRead) {
     const std::string secret = write("id_rsa", "secret\n");
     EXPECT_EQ(read_source(trace, secret, secret).origin, SourceOrigin::nowhere);
-    const std::string pipe = (folder_ / "pipe.py").string();
+    const std::string pipe = folder_ / "pipe.py";
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
     EXPECT_EQ(read_source(trace, pipe, pipe).origin, SourceOrigin::nowhere);
     EXPECT_FALSE(is_source_file(pipe));
-    EXPECT_FALSE(is_source_file(folder_.string()));
+    EXPECT_FALSE(is_source_file(folder_ / ""));
     EXPECT_EQ(read_source(trace, "train.py", "train.py").origin, SourceOrigin::nowhere) << "not absolute";
 }
 
