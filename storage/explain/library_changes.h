@@ -20,7 +20,8 @@ std::string reset_metric_diff(const Trace& trace, std::string_view metric);
 /// "" if it is unknown.
 std::string variable_of_class(const Trace& trace, std::string_view type);
 
-/// Returns what the stack's line calls the metric that it computes, "self.auc" of `self.log("auc", self.auc.compute())`;
+/// Returns what the stack's line calls the metric that it computes, "self.auc" of `self.log("auc",
+/// self.auc.compute())`;
 /// "" if it computes none.
 std::string computed_metric(const Trace& trace, StackId stack);
 
