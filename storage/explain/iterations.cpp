@@ -125,6 +125,7 @@ std::vector<size_t> Iterations::with_events() const {
 
 std::vector<EventNumber> Iterations::begins() const {
     std::vector<EventNumber> begins;
+    begins.reserve(iterations_.size());
     for (const Iteration& iteration : iterations_) {
         begins.push_back(iteration.first);
     }

@@ -27,6 +27,7 @@ RankSet::RankSet(const Job& job, const Words& words) : job_(job), words_(words) 
 
 std::vector<size_t> RankSet::positions(const std::vector<size_t>& some) const {
     std::vector<size_t> positions;
+    positions.reserve(some.size());
     for (const size_t i : some) {
         positions.push_back(ranks_[i]);
     }

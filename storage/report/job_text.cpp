@@ -101,6 +101,7 @@ std::string gpu_phrase(const GpuTotal& gpu, const Words& words) {
 
 std::vector<std::string> gpu_parts(const JobReportInput& reported, const GpuTotal& gpu, const Words& words) {
     std::vector<std::string> parts;
+    parts.reserve(gpu.parts.size() + 1);
     for (const GpuTotal::Part& part : gpu.parts) {
         parts.push_back(words("{process} {bytes}",
                               with("process", member_name(reported.job.members[part.member], words)),
