@@ -90,8 +90,7 @@ void report_memory(ThreadState& state, uint8_t category, const DeviceAddress& me
     }
 }
 
-/// Returns whether a result does not tell which memory is its own: the wrappers of torch.func, DTensors, sparse
-/// tensors.
+/// Returns whether a result does not tell which memory is its own: the wrappers of torch.func, sparse tensors.
 bool hides_memory(const c10::TensorImpl& tensor) {
     const TensorPlace place = memory_of(tensor);
     return !tensor.unsafe_storage() || (place.address == 0 && place.storage_bytes > 0);
@@ -166,7 +165,7 @@ void report_results(ThreadState& state, const at::RecordFunction& op) {
     for_each_result(op, [&](const c10::TensorImpl& tensor) { hidden += hides_memory(tensor) ? 1 : 0; });
     size_t later = hidden;
     for_each_result(op, [&](const c10::TensorImpl& tensor) {
-        if (hides_memory(tensor)) {
+        if (hidden > 0 && hides_memory(tensor)) {
             report_hidden_result(state, op.name(), tensor, --later);
         } else {
             report_result(state, op.name(), tensor);
